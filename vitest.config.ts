@@ -1,11 +1,14 @@
 /**
  * How vitest finds and runs the tests. Unit tests share a worker (isolate: false): a test keeps no global
  * state, so a fresh module graph per file would only cost time. Workers are processes, so that tests may use
- * node:sqlite and start worker threads of their own.
+ * node:sqlite and start worker threads of their own. What Node makes of the sources in those threads is kept, and tests write to
+ * memory where they can: both were waited for over and over.
  *
  * The steps of `npm test` pick projects from here by name (scripts/steps.mjs).
  */
+import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
+import { scratchFolder } from "./test/scratch.ts";
 
 const fuzz = ["packages/*/src/**/*fuzz*.test.{ts,tsx}", "test/fuzz/**/*.test.ts"];
 const tidy = ["test/tidy.test.ts", "test/tidy/**/*.test.ts"];
@@ -17,6 +20,12 @@ const endToEnd = ["test/e2e/**/*.test.ts"];
  * things as well. `npm test` names those that needed it. What is random has no second try.
  */
 const retry = process.env["CI"] ? 1 : 0;
+
+process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
+  new URL("node_modules/.cache/blockyard", import.meta.url),
+);
+const scratch = scratchFolder();
+const env = scratch === undefined ? {} : { TMPDIR: scratch };
 
 export default defineConfig({
   test: {
@@ -34,11 +43,12 @@ export default defineConfig({
           testTimeout: 20_000,
           hookTimeout: 30_000,
           retry,
+          env,
         },
       },
       {
         extends: true,
-        test: { name: "fuzz", include: fuzz, testTimeout: 120_000 },
+        test: { name: "fuzz", include: fuzz, testTimeout: 120_000, env },
       },
       {
         extends: true,
@@ -52,6 +62,7 @@ export default defineConfig({
           include: endToEnd,
           testTimeout: 120_000,
           retry,
+          env,
           expect: { poll: { timeout: 15_000 } },
         },
       },

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isProblem } from "@blockyard/kernel";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
 import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
@@ -89,6 +89,46 @@ async function isFocusedItem(page: Page, text: RegExp): Promise<void> {
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent ?? "")).toMatch(text);
 }
 
+test("[CM1] a menu has the keys with the press that opens it: no letter behind it is lost", async () => {
+  const { page, context } = await yard.open("/");
+  await picker(page, "Mode").waitFor();
+  const press = (button: Locator) =>
+    button.evaluate((each: HTMLElement) => {
+      each.click();
+      return document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent;
+    });
+  expect(await press(picker(page, "Model"))).toBe("Find or enter a model");
+  await page.keyboard.press("Escape");
+  expect(await press(picker(page, "Mode"))).toMatch(/^Ask/);
+  await context.close();
+});
+
+test("[CM2] what is chosen before the page knows its folder is chosen for that folder too", async () => {
+  const conversation = await newConversation(yard.kernel, "chosen early");
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  let answer = () => {};
+  const isAnswered = new Promise<void>((done) => {
+    answer = done;
+  });
+  await page.route("**/health", async (route) => {
+    await isAnswered;
+    await route.continue();
+  });
+  await page.reload();
+  const workspace = page.locator(".workspace-name");
+  await picker(page, "Model").click();
+  await page.keyboard.type("an-early-one");
+  await page.getByRole("option", { name: "Use “an-early-one”" }).click();
+  await page.getByRole("button", { name: "Model: an-early-one" }).waitFor();
+  expect(await workspace.textContent()).toBe("Blockyard");
+  answer();
+  await expect.poll(() => workspace.textContent()).toBe("root");
+  await page.goto(yard.running.url);
+  await page.getByRole("heading", { name: "New task in root" }).waitFor();
+  await page.getByRole("button", { name: "Model: an-early-one" }).waitFor();
+  await context.close();
+});
+
 test("[CM2] what is chosen holds for its conversation, and for the next one; it goes along with the prompt", async () => {
   const conversation = await newConversation(yard.kernel, "chosen");
   const { page, context } = await yard.open(`/c/${conversation}`);
@@ -119,7 +159,6 @@ test("[CM3] the field grows with what is written; a draft is there again after a
   const before = await height();
   await prompt(page).fill("one\ntwo\nthree\nfour\nfive");
   expect(await height()).toBeGreaterThan(before + 30);
-  await page.waitForTimeout(400);
   await page.reload();
   await expect.poll(() => prompt(page).inputValue()).toBe("one\ntwo\nthree\nfour\nfive");
   expect(await height()).toBeGreaterThan(before + 30);

@@ -1,7 +1,7 @@
 /**
  * Live is replay is export: what a stream shows while it is watched to its end, what the page shows of it afterwards, and
  * what the exported file shows from the disk, compared for recordings of every provider. `EVERY=1` takes all of them; a
- * plain run takes every one so many, the same ones each time.
+ * plain run takes few that show between them what all of them show.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,22 +13,19 @@ import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exportFile } from "../../packages/server/src/export/export-file.ts";
 import { StreamIngest } from "../../packages/server/src/ingest/ingest-stream.ts";
-import { bytesOf, logFilesOf, type Recording, recordings } from "../recordings.ts";
+import { bytesOf, logFilesOf, type Recording } from "../recordings.ts";
+import { allTraits, variedRecordings } from "../variety.ts";
 import { contentOf, type Shown, shownInExport, shownOnPage } from "./page/shown.ts";
 import { newConversation, openYard, type Yard } from "./page/yard.ts";
 
 /** A recording comes in so many pieces, a frame apart. */
 const PIECES = 8;
-const EVERY_NTH = 12;
 /** High enough to have all rows in the document: of most recordings, and of those with many blocks. */
 const TALL_PX = 4_000;
 const TALLEST_PX = 40_000;
 const MANY_BLOCKS = 24;
 
-const isEvery = process.env["EVERY"] === "1";
-const chosen = [...Map.groupBy(recordings, ({ provider }) => provider).values()].flatMap((own) =>
-  own.filter((_, i) => isEvery || i % EVERY_NTH === 0),
-);
+const chosen = variedRecordings();
 
 let yard: Yard;
 let live: Page;
@@ -174,7 +171,9 @@ test.each(chosen.map((recording) => [recording.name, recording] as const))(
   },
 );
 
-test("[V4] the recordings were no empty ones", async () => {
+test("[V4] the recordings between them have everything that recordings have", () => {
   expect(chosen.length).toBeGreaterThan(30);
   expect(new Set(chosen.map(({ provider }) => provider)).size).toBe(providers.size);
+  expect(allTraits(chosen)).toEqual(allTraits());
+  expect(allTraits().size).toBeGreaterThan(150);
 });

@@ -1,19 +1,20 @@
 /**
  * What a reader looks at stays where it is, over the recordings of every provider: while blocks arrive, while older ones come
  * in above, when a picture is loaded, when the window changes its size, and when anything is opened or closed, at the end of
- * the conversation and above it. `EVERY=1` takes all recordings; a plain run takes every one so many, the same ones each time.
+ * the conversation and above it. `EVERY=1` takes all recordings; a plain run takes those few that show the most.
  */
 import { type BlockEvent, Ingest } from "@blockyard/kernel";
 import { providers } from "@blockyard/providers";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { StreamIngest } from "../../packages/server/src/ingest/ingest-stream.ts";
-import { bytesOf, logFilesOf, type Recording, recordings } from "../recordings.ts";
+import { bytesOf, logFilesOf, type Recording } from "../recordings.ts";
+import { isEvery, variedRecordings } from "../variety.ts";
 import { pressAll } from "./page/presses.ts";
 import { toEnd, wheelUp } from "./page/reader.ts";
 import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
-const EVERY_NTH = 48;
+const RECORDINGS = 12;
 const PIECES = 6;
 /** More than are loaded at first, so that older ones come in. */
 const OLDER_BLOCKS = 130;
@@ -23,10 +24,7 @@ const SIZE = { width: 1_000, height: 600 };
 const PICTURE =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAASwAAAEsAQAAAABRBrPYAAAAIklEQVR4nO3BMQEAAADCoPVPbQo/oAAAAAAAAAAAAAAAeBkttAABZnQzZAAAAABJRU5ErkJggg==";
 
-const isEvery = process.env["EVERY"] === "1";
-const chosen = [...Map.groupBy(recordings, ({ provider }) => provider).values()].flatMap((own) =>
-  own.filter((_, i) => isEvery || i % EVERY_NTH === 0),
-);
+const chosen = variedRecordings(RECORDINGS);
 
 let yard: Yard;
 let page: Page;

@@ -8,9 +8,9 @@ const patienceMs = 300_000;
 
 describe("[R31] simulation", () => {
   it(
-    "[R16] [R21] 100 lives of two kernels on a failing store, with every event that matters",
+    "[R16] [R21] 50 lives of two kernels on a failing store, with every event that matters",
     async () => {
-      expect(await runSeeds(fuzz, 1, 100)).toMatchObject({ ...clean, seeds: 100 });
+      expect(await runSeeds(fuzz, 1, 50)).toMatchObject({ ...clean, seeds: 50 });
     },
     patienceMs,
   );

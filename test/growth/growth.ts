@@ -16,7 +16,8 @@ export interface Growth {
 const MS_MIN = 60;
 /** Twice the text costs at most this much more: a linear walker's 2, with room for the collector. */
 export const RATIO_MAX = 2.2;
-const TRIES = 6;
+/** Only what seems to grow too fast is measured so often: a shared core and its caches slow a large text down more than a small one, for seconds. */
+const TRIES = 24;
 
 /** The worst growth of a walker over these texts, each to be filled to a length and to twice that; undefined where all are fast. */
 export function worstGrowth(

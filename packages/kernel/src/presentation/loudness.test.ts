@@ -168,6 +168,7 @@ describe("[V25] what is shown of a result at first", () => {
       "tail",
     ],
     ["an answer that no ask has", result("tool_result"), call("AskUserQuestion"), short, "whole"],
+    ["a plan that stands alone", result("todo"), undefined, short, "whole"],
     ["a picture", result("image"), call("mcp__lab__picture"), short, "whole"],
     ["a file of the workspace", result("file"), undefined, short, "whole"],
     ["a long file of the workspace", result("file"), undefined, long, "ends"],

@@ -121,7 +121,8 @@ export function formOf(result: Result, call: Facts | undefined, extent: Extent):
   if (isAskedFor(metadata, call?.metadata)) return "whole";
   if (kind === "image" || kind === "error") return "whole";
   if (kind === "file_change") return changed > DIFF_CHANGED || chars > DIFF_CHARS ? "start" : "whole";
-  if (kind === "todo") return result.isLivingTodo || isOpened ? "whole" : "line";
+  // A plan that no call stands for has no line that could speak for it.
+  if (kind === "todo") return result.isLivingTodo || isOpened || call === undefined ? "whole" : "line";
   if (kind === "command" && !isEnded(status)) return isOpened ? "whole" : "tail";
   if (isOpened) return byLength;
   const deed = call === undefined ? undefined : deedOfCall(call, [result]);

@@ -124,11 +124,11 @@ function lineHtml({ block, results, work, nested }: ExportNode, isShown: boolean
   const { name, subject, isCommand } = callLine(block, of);
   const ran = isCommand && state === "done" ? of.find(({ kind }) => kind === "command") : undefined;
   const change = onlyChange(of);
-  const counts = ran ? "" : changeCounts(of);
   const failure = isShown ? "" : (error ?? short);
   // What a sub-agent did is told by its steps.
   const steps = [...work, ...nested].filter((each) => each.block.kind === "tool_call").length;
   const facts = work.length + nested.length > 0 ? plural(steps, "step") : undefined;
+  const counts = ran || facts !== undefined || state === "failed" ? "" : changeCounts(of);
   const said = state === "failed" ? failure : counts === "" ? short : "";
   const came = facts ?? (ran ? commandSummary(ran) : said);
   const tone = state === "done" ? "ok" : state === "failed" ? "bad" : "dim";

@@ -18,7 +18,8 @@ export function useLivingTodo(): BlockId | undefined {
 
 export function useForm(block: Block, extent: Extent): Form {
   const view = useView();
-  const above = view.blocks.get(block.parent ?? "");
+  // A result that is none of the call before it stands on the way itself.
+  const above = block.side ? view.blocks.get(block.parent ?? "") : undefined;
   const call = above?.kind === "tool_call" ? above : undefined;
   const [isOpened] = useOpen(call?.id ?? "", false);
   const isFollowed = useSides(block.id).length > 0;

@@ -29,6 +29,8 @@ type Choices = { readonly [place: string]: Kept };
 
 const KEY = "blockyard.choices";
 const PLACES = 300;
+/** Where choices wait that were made before the page knew its folder. */
+const UNKNOWN_FOLDER = folderOf("");
 const choices = new Cell<Choices>(load());
 
 /** How the last turn of the conversation was asked for. */
@@ -119,6 +121,18 @@ function folderOf(root: string): string {
   return `folder ${root}`;
 }
 
+workspaceRoot.listen(() => {
+  const root = workspaceRoot.get();
+  const { [UNKNOWN_FOLDER]: early, ...others } = choices.get();
+  if (root === undefined || early === undefined) return;
+  choices.set(others);
+  keep([folderOf(root)], ({ agents, ...before }) => ({
+    ...before,
+    ...early,
+    agents: { ...agents, ...early.agents },
+  }));
+});
+
 function keep(places: readonly string[], change: (before: Kept) => Kept): void {
   choices.change((all) => {
     const next = { ...all };
@@ -139,7 +153,10 @@ function keep(places: readonly string[], change: (before: Kept) => Kept): void {
 function load(): Choices {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");
-    return typeof kept === "object" && kept !== null && !Array.isArray(kept) ? (kept as Choices) : {};
+    if (typeof kept !== "object" || kept === null || Array.isArray(kept)) return {};
+    // Which folder those were made for is not known any more.
+    const { [UNKNOWN_FOLDER]: _, ...known } = kept as Choices;
+    return known;
   } catch {
     return {};
   }

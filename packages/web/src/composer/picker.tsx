@@ -1,8 +1,11 @@
 /**
  * A choice in the composer: a button that shows what is chosen, and a list that opens above it in the browser's own top layer.
  * Arrow keys walk it, letters jump, Escape closes it and gives the focus back. Whoever has chosen goes on by writing.
+ *
+ * The list is drawn and has the focus before the press that opens it is over: no letter typed after it goes elsewhere.
  */
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { focusPrompt } from "../state/invitation.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 
@@ -26,16 +29,14 @@ export function Picker(props: PickerProps): ReactNode {
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
-  // What is inside may come, or change its height, after it was opened.
+  // It is placed when it has a size, and again when what is inside comes late or changes its height.
   useEffect(() => {
     if (!isOpen || !list.current) return;
     const box = list.current;
     const put = () => place(button.current, box);
-    put();
     const resized = new ResizeObserver(put);
     resized.observe(box);
     addEventListener("resize", put);
-    first(box)?.focus({ preventScroll: true });
     return () => {
       resized.disconnect();
       removeEventListener("resize", put);
@@ -73,6 +74,11 @@ export function Picker(props: PickerProps): ReactNode {
         popover="auto"
         tabIndex={-1}
         onKeyDown={(event) => walk(event, list.current)}
+        onBeforeToggle={(event) => {
+          if ((event.nativeEvent as ToggleEvent).newState !== "open") return;
+          flushSync(() => setOpen(true));
+          askForFocus(event.currentTarget);
+        }}
         onToggle={(event) => {
           const isNow = (event.nativeEvent as ToggleEvent).newState === "open";
           setOpen(isNow);
@@ -135,6 +141,12 @@ function first(box: HTMLElement): HTMLElement | undefined {
   const field = box.querySelector<HTMLElement>("input:not([type=radio])");
   const chosen = box.querySelector<HTMLElement>("[role^=menuitem][aria-checked=true]");
   return field ?? chosen ?? items(box)[0] ?? box;
+}
+
+/** The browser gives it the focus as soon as it can be seen. */
+function askForFocus(box: HTMLElement): void {
+  box.removeAttribute("autofocus");
+  first(box)?.setAttribute("autofocus", "");
 }
 
 function walk(event: KeyboardEvent, box: HTMLElement | null): void {

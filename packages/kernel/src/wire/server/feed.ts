@@ -244,7 +244,8 @@ export class Feed {
   async #briefly(block: Block, isTextWanted: boolean): Promise<Snapshot | Problem> {
     const read = await this.#kernel.read(block.id);
     if (isProblem(read)) return read;
-    const above = read.block.parent === null ? undefined : await this.#kernel.block(read.block.parent);
+    const { side, parent } = read.block;
+    const above = side && parent !== null ? await this.#kernel.block(parent) : undefined;
     const call = above === undefined || isProblem(above) || above.kind !== "tool_call" ? undefined : above;
     const { text } = read;
     const lines = { length: text.lineCount, slice: (from: number, to: number) => text.lines(from, to) };

@@ -101,8 +101,9 @@ async function hits(store: SqliteStore, pattern: string): Promise<number> {
   return "hits" in answer ? answer.hits.length : -1;
 }
 
+/** Looks until it is so: what is waited for has to come within the test's own limit. */
 async function until(what: () => boolean): Promise<void> {
-  for (let i = 0; i < 40 && !what(); i++) await new Promise((done) => setTimeout(done, 250));
+  while (!what()) await new Promise((done) => setTimeout(done, 20));
 }
 
 describe("[S93] the text of a removed conversation leaves the files", () => {

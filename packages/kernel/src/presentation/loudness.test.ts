@@ -33,6 +33,7 @@ const said = (kind: Facts["kind"], role: Facts["role"], metadata: Record<string,
   metadata,
 });
 
+const PLAN = { path: "/home/dev/.claude/plans/round-up.md", kind: "add" };
 const asked = { ask: { kind: "permission", state: "asked" } };
 const allowed = { ask: { kind: "permission", state: "allowed", answeredBy: "ann" } };
 const answered = {
@@ -84,6 +85,7 @@ describe("[V120] how loud", () => {
       [result("tool_result", { isError: true })],
       "normal",
     ],
+    ["the file of a plan", call("Write"), [result("file_change", { changes: [PLAN] })], "quiet"],
     ["a sub-agent", call("Agent"), [result("tool_result")], "normal"],
     ["a plan", call("ExitPlanMode"), [result("tool_result")], "normal"],
     ["a call that was denied", call("Read", "error", { reason: "denied" }), [], "normal"],
@@ -168,6 +170,7 @@ describe("[V25] what is shown of a result at first", () => {
       "tail",
     ],
     ["an answer that no ask has", result("tool_result"), call("AskUserQuestion"), short, "whole"],
+    ["the file of a plan", result("file_change", { changes: [PLAN] }), call("Write"), short, "line"],
     ["a plan that stands alone", result("todo"), undefined, short, "whole"],
     ["a picture", result("image"), call("mcp__lab__picture"), short, "whole"],
     ["a file of the workspace", result("file"), undefined, short, "whole"],

@@ -60,6 +60,7 @@ function callLoudness({ block, results, isFollowed, isLivingTodo }: Entry): Loud
   if (ask?.state === "asked") return "loud";
   const deed = deedOfCall(block, results);
   const { state } = callOutcome(block);
+  if (deed === "edit" && state === "done" && results.length > 0 && results.every(isPlanFile)) return "quiet";
   if (deed === "edit" || deed === "agent" || deed === "ask" || isLivingTodo) return "normal";
   if (state === "denied" || isFollowed) return "normal";
   if (QUIET.has(deed)) return "quiet";
@@ -110,6 +111,7 @@ const DIFF_CHARS = 20_000;
 const REPORT_LINES = 60;
 const REPORT_CHARS = 8_000;
 const RUNNING_LINES = 6;
+const PLAN_FILE = /[\\/]\.?claude[\\/]plans[\\/][^\\/]+\.md$/;
 const FAILED_LINES = 12;
 
 export function formOf(result: Result, call: Facts | undefined, extent: Extent): Form {
@@ -118,6 +120,7 @@ export function formOf(result: Result, call: Facts | undefined, extent: Extent):
   const byLength = isLong(lines, chars) ? "ends" : "whole";
   if (kind === "tool_result" && call !== undefined && isAnswered(call.metadata) && !isFailedResult(result))
     return isOpened ? byLength : "line";
+  if (kind === "file_change" && call !== undefined && isPlanFile(result)) return isOpened ? "whole" : "line";
   if (isAskedFor(metadata, call?.metadata)) return "whole";
   if (kind === "image" || kind === "error") return "whole";
   if (kind === "file_change") return changed > DIFF_CHANGED || chars > DIFF_CHARS ? "start" : "whole";
@@ -134,6 +137,11 @@ export function formOf(result: Result, call: Facts | undefined, extent: Extent):
     return isReport && lines <= REPORT_LINES && chars <= REPORT_CHARS ? "whole" : byLength;
   }
   return kind === "tool_result" && showsPictures(kind, metadata) ? byLength : "line";
+}
+
+/** Whether a change is only of the file in which Claude Code keeps the plan that it asks about: the plan has a block of its own. */
+function isPlanFile({ kind, metadata: { changes = [] } }: Facts): boolean {
+  return kind === "file_change" && changes.length > 0 && changes.every(({ path }) => PLAN_FILE.test(path));
 }
 
 /** How many lines a tail has. */

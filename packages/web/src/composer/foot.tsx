@@ -8,7 +8,7 @@ import { type ReactNode, useEffect } from "react";
 import { refused, stopTurn } from "../actions/actions.ts";
 import { focusPrompt } from "../state/invitation.ts";
 import { notify } from "../state/page-state.ts";
-import { useSession } from "../state/session.tsx";
+import { useSession, useViewPart } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { AgentPicker } from "./agent-picker.tsx";
 import { type AgentFacts, type Mode, type Offers, readOffers } from "./agents.ts";
@@ -31,7 +31,7 @@ interface FootProps {
 }
 
 export function Foot(props: FootProps): ReactNode {
-  const { conversation, isRunning, steers, attach } = props;
+  const { conversation, view, isRunning, steers, attach } = props;
   const session = useSession();
   const stop = () => {
     focusPrompt();
@@ -43,15 +43,26 @@ export function Foot(props: FootProps): ReactNode {
       <Pickers {...props} />
       {attach}
       <span className={isArmed ? "composer-hint armed" : "composer-hint"} aria-live="polite">
-        {isArmed
-          ? "Press Esc again to stop"
-          : isRunning && steers
-            ? "⏎ queue · ctrl ⏎ send now"
-            : "⏎ send · ⇧⏎ new line"}
+        {isArmed ? (
+          "Press Esc again to stop"
+        ) : isRunning && view ? (
+          <RunningHint view={view} steers={steers} />
+        ) : (
+          SEND_HINT
+        )}
       </span>
       <Senders {...props} onStop={stop} />
     </div>
   );
+}
+
+const SEND_HINT = "⏎ send · ⇧⏎ new line";
+
+/** While an agent works. What it asks is answered by keys of its own, which are the field's while that has the focus. */
+function RunningHint({ view, steers }: { view: View; steers: boolean }): ReactNode {
+  const isAsking = useViewPart(view, ({ record }) => (record?.asking?.length ?? 0) > 0);
+  if (isAsking) return "esc to answer · ⏎ queue";
+  return steers ? "⏎ queue · ctrl ⏎ send now" : SEND_HINT;
 }
 
 /** Whom it asks, with which model, and how freely. */

@@ -2,6 +2,7 @@
  * The foot of a turn: who answered, what it cost, what it read and wrote, how long it took, how it ended.
  */
 import {
+  agentName,
   formatCost,
   formatCount,
   formatDuration,
@@ -20,7 +21,8 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
   const turn = useTurn(view, id);
   const asking = useViewPart(view, ({ record }) => record?.asking?.[0]);
   if (!turn) return null;
-  const name = turn.model ?? turn.provider;
+  const agent = agentName(turn.provider);
+  const name = agent === turn.provider ? (turn.model ?? agent) : agent;
   if (turn.status === "running")
     return (
       <footer className="turn running">

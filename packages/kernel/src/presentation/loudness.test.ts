@@ -167,6 +167,13 @@ describe("[V25] what is shown of a result at first", () => {
       short,
       "tail",
     ],
+    [
+      "an answer of a session log",
+      result("tool_result", { toolName: "AskUserQuestion", result: { answers: { "Which?": "Half up" } } }),
+      call("AskUserQuestion"),
+      short,
+      "line",
+    ],
     ["an answer that no ask has", result("tool_result"), call("AskUserQuestion"), short, "whole"],
     ["a picture", result("image"), call("mcp__lab__picture"), short, "whole"],
     ["a file of the workspace", result("file"), undefined, short, "whole"],

@@ -163,7 +163,7 @@ export {
   type StoreErrorCode,
   spliced,
 } from "./ports/store-rules.ts";
-export { askWords, isAnswered, repeatsDenial } from "./presentation/ask-words.ts";
+export { answerWords, askWords, repeatsDenial } from "./presentation/ask-words.ts";
 export {
   type CallLine,
   callLine,

@@ -70,8 +70,11 @@ function press(name: string) {
 
 function pane(tab: string) {
   return async (page: Page) => {
-    await page.getByRole("button", { name: "Side pane" }).click();
-    await page.getByRole("tab", { name: tab }).click();
+    const there = page.getByRole("tab", { name: tab });
+    // In a wide window it is there already.
+    if (!(await there.isVisible()))
+      await page.getByRole("button", { name: "Side pane", exact: true }).click();
+    await there.click();
   };
 }
 
@@ -155,7 +158,8 @@ function together({ running }: Showcase) {
     const path = "src/cart/total.ts";
     const agent = { agent: "claude", role: "agent", by: "token" } as const;
     if ((page.viewportSize()?.width ?? 0) >= 1280) {
-      await page.getByRole("button", { name: "Side pane" }).click();
+      const isThere = await page.getByRole("treeitem").first().isVisible();
+      if (!isThere) await page.getByRole("button", { name: "Side pane", exact: true }).click();
       for (const name of ["src", "cart"]) await page.getByRole("treeitem", { name }).click();
     }
     const opened = await running.tools.call(agent, "file.open", { path });

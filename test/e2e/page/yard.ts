@@ -61,7 +61,7 @@ export async function openYard(options: YardOptions = {}): Promise<Yard> {
   const claude = process.env["BLOCKYARD_CLAUDE"];
   const program = options.claude ?? (fakeClaude ? FAKE_CLAUDE : undefined);
   if (program !== undefined) process.env["BLOCKYARD_CLAUDE"] = program;
-  await buildPage();
+  await buildPage({ dev: process.env["PAGE"] === "dev" });
   const folder = mkdtempSync(join(tmpdir(), "blockyard-page-"));
   mkdirSync(join(folder, workspace));
   const config = { home: join(folder, "home"), root: join(folder, workspace), host: "127.0.0.1", port: 0 };

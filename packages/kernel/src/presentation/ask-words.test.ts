@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Ask } from "../model/ask.ts";
 import type { Reason } from "../model/kind.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
-import { askWords, repeatsDenial } from "./ask-words.ts";
+import { answerWords, askWords, repeatsDenial } from "./ask-words.ts";
 
 const asking = {
   kind: "question",
@@ -54,6 +54,25 @@ describe("an answered ask in words", () => {
     [{ ...asking, state: "answered", answer: { questions: {}, text: "Later" } }, "Answered: Later"],
   ] as const)("[V15] %j", (ask, words) => {
     expect(askWords({ id: "a", ...ask } as unknown as Ask, "ann")).toBe(words);
+  });
+
+  it.each<[AnyMetadata, string]>([
+    [{ toolName: "AskUserQuestion", result: { answers: { "Which?": "Half up" } } }, "Answered: Half up"],
+    [
+      { toolName: "AskUserQuestion", result: { answers: { "Which?": ["a", "b"], "When?": "now" } } },
+      "Answered: a, b; now",
+    ],
+    [{ toolName: "AskUserQuestion", result: { answers: {} } }, ""],
+    [{ toolName: "AskUserQuestion", result: ["x"] }, ""],
+    [{ toolName: "Quiz", result: { answers: { "Which?": "Half up" } } }, ""],
+  ])("[V129] the answer that a session log has: %j", (metadata, words) => {
+    expect(answerWords({ metadata: {} }, [{ metadata }])).toBe(words);
+  });
+
+  it("[V129] an ask says it before the result does", () => {
+    const result = { toolName: "AskUserQuestion", result: { answers: { "Which?": "Half up" } } };
+    const ask = { id: "a", kind: "permission", state: "denied" } as const;
+    expect(answerWords({ metadata: { ask } }, [{ metadata: result }])).toBe("Denied");
   });
 
   it.each<[Reason, string]>([

@@ -4,6 +4,7 @@
  */
 
 import { type Ask, askOf } from "../model/ask.ts";
+import type { Json, JsonObject } from "../model/json.ts";
 import type { Reason } from "../model/kind.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
 
@@ -15,7 +16,7 @@ export function askWords(ask: Ask, self?: string, reason?: Reason): string {
     if (reason === "cancelled") return "Not answered: the turn was stopped";
     return reason === "interrupted" ? "Not answered: the turn was cut off" : "Nobody answered in time";
   }
-  const who = answeredBy === self ? "You" : answeredBy;
+  const who = answeredBy !== undefined && answeredBy === self ? "You" : answeredBy;
   const what = rule === undefined ? whoDid(ask, who) : `${capital(verbOf(ask))} by the rule ${rule}`;
   const said = [answersIn(ask), message].filter((each) => each !== undefined && each !== "").join(". ");
   return said === "" ? what : `${what}: ${said}`;
@@ -51,6 +52,38 @@ function answersIn({ answer, questions = [], suggestions = [] }: Ask): string | 
   });
   if (said.length > 0) return said.join("; ");
   return questions.length > 0 ? answer?.text : undefined;
+}
+
+/**
+ * What was answered to the questions of a call that nobody was asked through us, such as one in a session log: its result has the
+ * answers by their questions.
+ */
+export function givenAnswers({
+  toolName,
+  result,
+}: Pick<AnyMetadata, "toolName" | "result">): string | undefined {
+  if (toolName !== "AskUserQuestion" || !isObject(result) || !isObject(result.answers)) return undefined;
+  const said = Object.values(result.answers).map((answer) =>
+    Array.isArray(answer) ? answer.join(", ") : answer,
+  );
+  const words = said.filter((answer) => typeof answer === "string" && answer !== "");
+  return words.length === 0 ? undefined : words.join("; ");
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What is said below a call about what it asked: who answered and what. Empty where nobody has, or nothing was asked. */
+export function answerWords(
+  call: { readonly metadata: AnyMetadata },
+  results: readonly { readonly metadata: AnyMetadata }[],
+  self?: string,
+): string {
+  const ask = askOf(call.metadata);
+  if (ask) return askWords(ask, self, call.metadata.reason);
+  const given = results.map(({ metadata }) => givenAnswers(metadata)).find((words) => words !== undefined);
+  return given === undefined ? "" : `Answered: ${given}`;
 }
 
 /**

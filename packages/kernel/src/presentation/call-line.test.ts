@@ -56,9 +56,9 @@ it("[V129] a call whose question was answered is told by the answer", () => {
   const with_ = (ask: object): Facts =>
     call({ toolName: "AskUserQuestion", shortResult: raw, ask: { ...asked, ...ask } });
   const answer = { questions: { 1: { chosen: ["Half up"] } } };
-  expect(cameWords(with_({ state: "answered", answer }))).toBeUndefined();
-  expect(cameWords(with_({ state: "answered" }))).toBe(raw);
-  expect(cameWords(call({ toolName: "Read", shortResult: "2 lines" }))).toBe("2 lines");
+  expect(cameWords(with_({ state: "answered", answer }), [])).toBeUndefined();
+  expect(cameWords(with_({ state: "answered" }), [])).toBe(raw);
+  expect(cameWords(call({ toolName: "Read", shortResult: "2 lines" }), [])).toBe("2 lines");
 });
 
 it.each([

@@ -4,7 +4,7 @@
  */
 
 import type { Json } from "../model/json.ts";
-import { isAnswered } from "./ask-words.ts";
+import { givenAnswers, isAnswered } from "./ask-words.ts";
 import { callOutcome } from "./call-outcome.ts";
 import { type Deed, deedOf } from "./deed.ts";
 import { shortenPaths } from "./folder-path.ts";
@@ -50,9 +50,15 @@ function subjectOf(params: string, title: string): string {
 }
 
 /** What came of a call, in a few words; nothing where its ask says that. */
-export function cameWords({ metadata }: Facts, folder?: string): string | undefined {
+export function cameWords(
+  { metadata }: Facts,
+  results: readonly Facts[],
+  folder?: string,
+): string | undefined {
   const { shortResult } = metadata;
-  if (shortResult === undefined || isAnswered(metadata)) return undefined;
+  const isSaid =
+    isAnswered(metadata) || results.some((result) => givenAnswers(result.metadata) !== undefined);
+  if (shortResult === undefined || isSaid) return undefined;
   return shortenPaths(shortResult, folder);
 }
 

@@ -169,6 +169,13 @@ describe("[V25] what is shown of a result at first", () => {
       short,
       "tail",
     ],
+    [
+      "an answer of a session log",
+      result("tool_result", { toolName: "AskUserQuestion", result: { answers: { "Which?": "Half up" } } }),
+      call("AskUserQuestion"),
+      short,
+      "line",
+    ],
     ["an answer that no ask has", result("tool_result"), call("AskUserQuestion"), short, "whole"],
     ["the file of a plan", result("file_change", { changes: [PLAN] }), call("Write"), short, "line"],
     ["a plan that stands alone", result("todo"), undefined, short, "whole"],

@@ -9,7 +9,7 @@
 import { askOf } from "../model/ask.ts";
 import { isEnded, type Kind, type Role, type Status } from "../model/kind.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
-import { isAnswered } from "./ask-words.ts";
+import { givenAnswers, isAnswered } from "./ask-words.ts";
 import { callOutcome } from "./call-outcome.ts";
 import { type Deed, deedOf } from "./deed.ts";
 import { type Extent, isAskedFor, isFailedResult, isLong } from "./long-text.ts";
@@ -118,8 +118,8 @@ export function formOf(result: Result, call: Facts | undefined, extent: Extent):
   const { kind, status, metadata, isOpened } = result;
   const { lines, chars, changed = 0 } = extent;
   const byLength = isLong(lines, chars) ? "ends" : "whole";
-  if (kind === "tool_result" && call !== undefined && isAnswered(call.metadata) && !isFailedResult(result))
-    return isOpened ? byLength : "line";
+  const isSaid = call !== undefined && (isAnswered(call.metadata) || givenAnswers(metadata) !== undefined);
+  if (kind === "tool_result" && isSaid && !isFailedResult(result)) return isOpened ? byLength : "line";
   if (kind === "file_change" && call !== undefined && isPlanFile(result)) return isOpened ? "whole" : "line";
   if (isAskedFor(metadata, call?.metadata)) return "whole";
   if (kind === "image" || kind === "error") return "whole";

@@ -5,15 +5,14 @@
 
 import {
   agentName,
+  answerWords,
   askOf,
-  askWords,
   type BlockSnapshot,
   callOutcome,
   cameWords,
   changeTexts,
   citedMarkdown,
   firstSentence,
-  isAnswered,
   isNotice,
   type Kind,
   callLine as lineOf,
@@ -207,7 +206,7 @@ export function callLine(
   results: readonly BlockSnapshot[] = [],
 ): string {
   const { toolName } = metadataOf(block, "tool_call");
-  const { name: title, subject, isCommand } = lineOf(block, results);
+  const { deed, name: title, subject, isCommand } = lineOf(block, results);
   const { state, word } = callOutcome(block);
   const isEnded = state === "done" || state === "failed" || state === "denied" || state === "stopped";
   const mark = !isEnded ? style.yellow("●") : state === "done" ? style.green("●") : style.red("●");
@@ -220,7 +219,8 @@ export function callLine(
         ? ` ${word}`
         : "";
   const ran = isCommand && state === "done" ? results.find(({ kind }) => kind === "command") : undefined;
-  const short = ask && isAnswered(block.metadata) ? askWords(ask) : cameWords(block);
+  const answer = deed === "ask" && state === "done" ? answerWords(block, results) : "";
+  const short = cameWords(block, results) ?? answer;
   const came = ran ? commandSummary(ran) : isEnded ? short : undefined;
   const said = [subject, came].filter(Boolean).join("  ");
   const name = isCommand ? "$" : oneLine(title, 40);

@@ -5,8 +5,8 @@
  */
 
 import {
+  answerWords,
   askOf,
-  askWords,
   type BlockSnapshot,
   callLine,
   callOutcome,
@@ -101,7 +101,10 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
   const inside = drawn.filter((each) => each.isInside).map(({ body }) => body);
   const shown = drawn.filter((each) => !each.isInside).map(({ body }) => body);
   const input = html`<details class="input"><summary>Input <code>${metadataOf(block, "tool_call").toolName}</code></summary><pre class="code">${highlight(pretty(block.content), "json")}</pre></details>`;
-  const answered = ask ? askWords(ask, undefined, block.metadata.reason) : "";
+  const answered = answerWords(
+    block,
+    results.map((result) => result.block),
+  );
   const asked = answered === "" ? NOTHING : html`<div class="agent-ask dim">${answered}</div>`;
   const isDenied = ask?.state === "denied" || block.metadata.reason === "cancelled";
   const failed =
@@ -118,9 +121,9 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
 /** The line of a call, as on the page. */
 function lineHtml({ block, results, work, nested }: ExportNode, isShown: boolean): Html {
   const { durationMs, error } = metadataOf(block, "tool_call");
-  const short = cameWords(block);
   const { state } = callOutcome(block);
   const of = results.map((result) => result.block);
+  const short = cameWords(block, of);
   const { name, subject, isCommand } = callLine(block, of);
   const ran = isCommand && state === "done" ? of.find(({ kind }) => kind === "command") : undefined;
   const change = onlyChange(of);

@@ -5,15 +5,13 @@
  */
 
 import {
-  askOf,
-  askWords,
+  answerWords,
   type BlockSnapshot,
   callLine,
   callOutcome,
   cameWords,
   changeTexts,
   citedMarkdown,
-  isAnswered,
   isMarkdownResult,
   isNotice,
   type Kind,
@@ -105,19 +103,14 @@ function* foldedNodes(title: string, nodes: readonly ExportNode[]): Generator<st
 function callSummary({ block, results }: ExportNode): string {
   const { state, word } = callOutcome(block);
   const of = results.map((result) => result.block);
-  const { name, subject, isCommand } = callLine(block, of);
+  const { deed, name, subject, isCommand } = callLine(block, of);
+  const answer = deed === "ask" && state === "done" ? answerWords(block, of) : "";
   const ran = isCommand && state === "done" ? of.find(({ kind }) => kind === "command") : undefined;
   const sign = state === "done" ? "✓" : state === "failed" ? "✗" : "…";
-  const said = [subject, ran ? commandSummary(ran) : answerIn(block)].filter(
+  const said = [subject, ran ? commandSummary(ran) : (cameWords(block, of) ?? answer)].filter(
     (part) => part !== undefined && part !== "",
   );
   return `<b>${escapeTag(`${sign} ${name}${word === "" ? "" : ` (${word})`}`)}</b> ${escapeTag(oneLine(said.join(" — ")))}`;
-}
-
-/** What came of a call: of a question what was answered. */
-function answerIn(call: BlockSnapshot): string | undefined {
-  const ask = askOf(call.metadata);
-  return ask && isAnswered(call.metadata) ? askWords(ask) : cameWords(call);
 }
 
 const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) => string>> = {

@@ -3,6 +3,7 @@
  * sub-agent did is opened from the same line and shown as rows of its own.
  */
 import {
+  answerWords,
   askOf,
   type Block,
   callLine,
@@ -15,6 +16,7 @@ import {
   plural,
   shortenPaths,
   showsPictures,
+  toolTitle,
 } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { hasWorkBefore, isQueued, nestedName } from "../rows/rows.ts";
@@ -69,7 +71,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
         isShown={showsResults && shown.length > 0}
         facts={hasWork && <Work block={block} nested={nested} />}
       />
-      {ask && <AskView block={block} ask={ask} />}
+      {ask ? <AskView block={block} ask={ask} /> : <GivenAnswer block={block} results={results} />}
       {isOpened && <Input block={block} results={results} />}
       {isGrowing && <GrowingInput block={block} />}
       {progress && results.length === 0 && (
@@ -92,9 +94,16 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
   );
 }
 
+/** What was answered elsewhere, as the result tells it. */
+function GivenAnswer({ block, results }: { block: Block; results: readonly Block[] }): ReactNode {
+  const words = answerWords(block, results);
+  return words === "" ? null : <div className="agent-ask answered">{breakable(words)}</div>;
+}
+
 /** The input of a call that somebody has opened; closed where what came of it says the same. */
 function Input({ block, results }: { block: Block; results: readonly Block[] }): ReactNode {
   const isSaid = results.some(({ kind }) => kind === "command" || kind === "file_change" || kind === "code");
+  const { toolName, displayName } = metadataOf(block, "tool_call");
   return (
     <Details
       name={`${block.id}:input`}
@@ -102,8 +111,10 @@ function Input({ block, results }: { block: Block; results: readonly Block[] }):
       byDefault={!isSaid}
       summary={
         <>
-          <span>Input</span>{" "}
-          <code className="tool-id">{breakable(metadataOf(block, "tool_call").toolName)}</code>
+          <span>Input</span>
+          {toolName !== toolTitle(toolName, displayName) && (
+            <code className="tool-id">{breakable(toolName)}</code>
+          )}
         </>
       }
     >

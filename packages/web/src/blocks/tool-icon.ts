@@ -18,6 +18,7 @@ const ICONS: Readonly<Record<Exclude<Deed, "other">, IconName>> = {
 };
 
 export function toolIcon(deed: Deed, toolName: string, server: string | undefined): IconName {
+  if (deed === "ask" && /plan/i.test(toolName)) return "todo";
   if (deed !== "other") return ICONS[deed];
   if (server !== undefined || toolName.startsWith("mcp__")) return "plug";
   return /image|screenshot/i.test(toolName) ? "image" : "tool";

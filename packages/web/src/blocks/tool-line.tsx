@@ -149,7 +149,7 @@ interface CameProps extends RendererProps {
 function Came({ block, results, isCommand, isShown }: CameProps): ReactNode {
   const { error } = metadataOf(block, "tool_call");
   const folder = useFolder();
-  const short = cameWords(block, folder);
+  const short = cameWords(block, results, folder);
   const { state } = callOutcome(block);
   if (state === "failed" && isShown) return null;
   const ran = isCommand && state === "done" ? results.find(({ kind }) => kind === "command") : undefined;

@@ -30,7 +30,10 @@ export function Dialog({ label, className, children }: DialogProps): ReactNode {
         event.preventDefault();
         overlay.set(undefined);
       }}
-      onClose={() => overlay.set(undefined)}
+      // The browser tells of it later: by then it may be open again.
+      onClose={({ currentTarget }) => {
+        if (!currentTarget.open) overlay.set(undefined);
+      }}
       onClick={(event) => {
         if (event.target === event.currentTarget) overlay.set(undefined);
       }}

@@ -82,7 +82,7 @@ export function MenuItem({ icon, hint, isDanger = false, onChoose, children }: M
     >
       {icon && <Icon name={icon} />}
       <span className="menu-words">{children}</span>
-      {hint && <span className="menu-detail">{hint}</span>}
+      {hint && <span className="menu-detail menu-hint">{hint}</span>}
     </button>
   );
 }

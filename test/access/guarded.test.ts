@@ -53,7 +53,7 @@ describe("what the owner has looked at", () => {
       ]);
     await harness.call("file.flush", {});
     for (const path of GUARDED_PATHS) expect([path, textOf(path)]).toEqual([path, `${SECRET}\n`]);
-  });
+  }, 60_000);
 
   it("[AC125] shows in no answer of any tool, on any transport, and is changed by none", async () => {
     const path = ".env";

@@ -5,7 +5,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { Client as StdioClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CACHE } from "../e2e/server.ts";
+import { CACHED } from "../e2e/server.ts";
 import { TestHarness } from "./harness.ts";
 import { mcpClient, stdioClient } from "./transports.ts";
 
@@ -279,7 +279,7 @@ describe("the owner's token", () => {
       const env = {
         PATH: process.env["PATH"] ?? "",
         HOME: harness.root,
-        XDG_CACHE_HOME: CACHE,
+        ...CACHED,
         BLOCKYARD_HOME: harness.home,
         ...variables(harness.owner),
       };
@@ -311,7 +311,7 @@ describe("blockyard mcp without a server", () => {
       const env = {
         PATH: process.env["PATH"] ?? "",
         HOME: away.root,
-        XDG_CACHE_HOME: CACHE,
+        ...CACHED,
         BLOCKYARD_TOKEN: token,
       };
       const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", away.home];
@@ -349,7 +349,7 @@ describe("blockyard mcp with the server started again", () => {
       const env = {
         PATH: process.env["PATH"] ?? "",
         HOME: first.root,
-        XDG_CACHE_HOME: CACHE,
+        ...CACHED,
         BLOCKYARD_TOKEN: first.agent("mira"),
       };
       const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", first.home];

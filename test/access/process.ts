@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { serverFlags } from "../../scripts/setup.mjs";
-import { CACHE } from "../e2e/server.ts";
+import { CACHED } from "../e2e/server.ts";
 
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 
@@ -37,7 +37,7 @@ export class Process {
     more: Readonly<Record<string, string>> = {},
   ): Promise<Process> {
     const flags = [...serverFlags, MAIN, "serve", root, "--home", home, ...args];
-    const env = { PATH: process.env["PATH"] ?? "", HOME: root, XDG_CACHE_HOME: CACHE, ...more };
+    const env = { PATH: process.env["PATH"] ?? "", HOME: root, ...CACHED, ...more };
     const child = spawn(process.execPath, flags, { env, stdio: ["ignore", "pipe", "pipe"] });
     const output = { out: "", err: "" };
     const ended = new Promise<{ code: number | null; signal: string | null }>((end) => {

@@ -9,7 +9,7 @@ import { nodeEnv } from "@blockyard/server";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { WebSocket } from "ws";
-import { CACHE } from "../e2e/server.ts";
+import { CACHED } from "../e2e/server.ts";
 import type { TestHarness } from "./harness.ts";
 
 export interface Transport {
@@ -123,7 +123,7 @@ export async function stdioClient(harness: TestHarness, token: string, modern = 
     { versionNegotiation: { mode: modern ? "auto" : "legacy" } },
   );
   const env = {
-    ...{ PATH: process.env["PATH"] ?? "", HOME: harness.root, XDG_CACHE_HOME: CACHE },
+    ...{ PATH: process.env["PATH"] ?? "", HOME: harness.root, ...CACHED },
     BLOCKYARD_TOKEN: token,
   };
   const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", harness.home];

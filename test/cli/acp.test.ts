@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { openClient } from "../../packages/server/src/cli/command-client.ts";
-import { CACHE } from "../e2e/server.ts";
+import { CACHED } from "../e2e/server.ts";
 
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 const FAKE = fileURLToPath(new URL("../e2e/agents/fake-acp.mjs", import.meta.url));
@@ -31,7 +31,7 @@ const agent = (name: string) => [process.execPath, FAKE, RECORDING, join(folder,
 
 function start(args: readonly string[], home: string): ChildProcess {
   const [command = "", ...rest] = args;
-  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, XDG_CACHE_HOME: CACHE, BLOCKYARD_HOME: home };
+  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, ...CACHED, BLOCKYARD_HOME: home };
   return spawn(command, rest, { env, stdio: ["pipe", "pipe", "pipe"] });
 }
 

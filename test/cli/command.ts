@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { CACHED } from "../e2e/server.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 export const MAIN = join(root, "packages/server/src/main.ts");
@@ -30,7 +31,7 @@ export function newPlace(): Place {
   const env = {
     PATH: process.env["PATH"] ?? "",
     HOME: folder,
-    XDG_CACHE_HOME: join(root, "node_modules", ".cache"),
+    ...CACHED,
     BLOCKYARD_HOME: home,
     CLAUDE_CONFIG_DIR: join(folder, ".claude"),
     CODEX_HOME: join(folder, ".codex"),

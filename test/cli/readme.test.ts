@@ -59,9 +59,12 @@ it("[U5] the commands of the first five minutes run as they are written", async 
     .filter((code) => !/^blockyard demo|^npm /.test(code)); // the demo has a test of its own
   expect(lines.length).toBeGreaterThan(7);
   const env = { ...place.env, PATH: `${bin}:${place.env["PATH"]}` };
-  for (const line of lines) {
+  const latest = async () => {
     const [first] = jsonLines((await run(place, ["ls", "--json"])).stdout || "{}");
-    const command = line.replace("<id>", String(first?.["conversation"]));
+    return String(first?.["conversation"]);
+  };
+  for (const line of lines) {
+    const command = line.includes("<id>") ? line.replace("<id>", await latest()) : line;
     const { status, stderr } = spawnSync("bash", ["-o", "pipefail", "-c", command], {
       cwd: join(place.folder, "work"),
       env: { ...env, BLOCKYARD_CLAUDE: join(bin, "claude") },

@@ -10,8 +10,10 @@ import { serverFlags } from "../../scripts/setup.mjs";
 
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 
-/** What Node makes of the sources is kept for all that are started: most of a start. */
-export const CACHE = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
+const CACHE = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
+
+/** What Node makes of the sources, from the first file on, is kept for all that are started: most of a start. */
+export const CACHED = { XDG_CACHE_HOME: CACHE, NODE_COMPILE_CACHE: join(CACHE, "blockyard") };
 
 export interface ServerOptions {
   readonly home: string;
@@ -50,7 +52,7 @@ export class Server {
       [...serverFlags, MAIN, "serve", root, "--home", home, "--port", port],
       {
         stdio: ["ignore", "pipe", "pipe"],
-        env: { PATH: BARE_PATH, HOME: home, XDG_CACHE_HOME: CACHE, ...profiled(), ...env },
+        env: { PATH: BARE_PATH, HOME: home, ...CACHED, ...profiled(), ...env },
       },
     );
     const errors: string[] = [];

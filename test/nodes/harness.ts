@@ -14,7 +14,7 @@ import { nodeEnv } from "@blockyard/server";
 import { openPostgresStore } from "../../packages/server/src/stores/postgres/postgres.ts";
 import { serverFlags } from "../../scripts/setup.mjs";
 import { FAKE } from "../e2e/lifecycle/world.ts";
-import { BARE_PATH, CACHE, type Called } from "../e2e/server.ts";
+import { BARE_PATH, CACHED, type Called } from "../e2e/server.ts";
 import type { TestServer } from "../postgres/server.ts";
 import { Broker, freePort } from "./broker.ts";
 
@@ -83,7 +83,7 @@ export class Node {
       env: {
         PATH: BARE_PATH,
         HOME: home,
-        XDG_CACHE_HOME: CACHE,
+        ...CACHED,
         BLOCKYARD_CLAUDE: FAKE,
         BLOCKYARD_DATABASE: database,
       },

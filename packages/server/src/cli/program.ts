@@ -109,9 +109,13 @@ export async function program(args: readonly string[]): Promise<number> {
   try {
     return await chosen(args);
   } catch (error) {
+    if (error instanceof CommandError) {
+      printNote(`blockyard: ${error.message}`);
+      return error.code;
+    }
+    // Every other failure is known to much of the program, which a mistyped option does not wait for.
     const { isUsage, sentenceOf } = await import("./failure.ts");
     printNote(`blockyard: ${sentenceOf(error)}`);
-    if (error instanceof CommandError) return error.code;
     return isUsage(error) ? EXIT.usage : EXIT.failed;
   }
 }

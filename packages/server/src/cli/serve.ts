@@ -1,14 +1,14 @@
 /**
- * `blockyard [folder]`: runs the server and prints the link.
+ * `blockyard [folder]`: runs the server and prints the link. The server is loaded when it is started: for help and for bad arguments this
+ * file is enough.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { isProblem } from "@blockyard/kernel";
-import { type Running, serve } from "../app/serve.ts";
+import type { Running } from "../app/serve.ts";
 import { makeConfig } from "../config/config.ts";
 import { useCredentials } from "../config/credentials-file.ts";
 import { jsonLog, type Log } from "../system/log.ts";
-import { RECORDINGS, replay } from "../turns/replay.ts";
 import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 
@@ -79,6 +79,7 @@ async function runServe(args: readonly string[]): Promise<number> {
   useCredentials(config.credentials);
   const log = jsonLog((line) => process.stderr.write(line), Date.now);
   surviveFaults(log);
+  const { serve } = await import("../app/serve.ts");
   const running = await start(() => serve(config, log), config.port);
   const stopped = stopSignal(); // before anything is printed: whoever reads it may press Ctrl-C at once
   process.stdout.write(
@@ -147,6 +148,7 @@ async function showSomething(
   try {
     const there = await store.conversations({ limit: 1 });
     if (there.length > 0 && !always) return;
+    const { RECORDINGS, replay } = await import("../turns/replay.ts");
     const begun = await Promise.all(
       RECORDINGS.map((each) => replay(kernel, each, auth.ownerAgent, 1, signal)),
     );

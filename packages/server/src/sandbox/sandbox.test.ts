@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { homedir, tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Block, isEnded, isProblem, Kernel, MemoryStore } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -201,7 +201,7 @@ describe.runIf(mayConfine)("[AC205] what is confined", () => {
   });
 
   it("has a /tmp and processes of its own", async () => {
-    const mine = join(tmpdir(), `blockyard-not-yours-${process.pid}`);
+    const mine = `/tmp/blockyard-not-yours-${process.pid}`;
     expect(await confined(`echo x > ${mine}; cat ${mine}`)).toBe("x\n");
     expect(existsSync(mine)).toBe(false);
     expect(await confined(`ls -d /proc/${process.pid} 2>/dev/null || echo none`)).toBe("none\n");

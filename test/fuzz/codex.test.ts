@@ -3,6 +3,10 @@ import { expect, it } from "vitest";
 import { fuzz } from "./codex.fuzz.ts";
 import { clean, runSeeds } from "./fuzz.ts";
 
+it("[D91] an ask whose command ends unanswered does not keep a silent agent alive", async () => {
+  expect((await runSeeds(fuzz, 104, 1)).failures).toEqual([]);
+});
+
 it("[D91] 1,000 mutated lines of an app-server, to the adapter and to the driver", async () => {
   const report = await runSeeds(fuzz, 1, 30);
   expect(report).toMatchObject(clean);

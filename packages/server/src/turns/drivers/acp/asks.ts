@@ -45,13 +45,16 @@ export class AcpAsks {
   heard(event: BlockEvent): void {
     if (!("metadata" in event) || !("key" in event)) return;
     const ask = askOf(event.metadata);
-    if (ask === undefined) return;
-    if (ask.state === "asked") this.#asked.set(ask.id, event.key);
-    else {
-      // Its call has ended without the answer.
-      this.#asked.delete(ask.id);
-      this.#cancel(ask.id);
-    }
+    if (ask?.state === "asked") this.#asked.set(ask.id, event.key);
+    else if (ask !== undefined) this.#over(ask.id);
+    else if (event.type === "block-end")
+      for (const [id, key] of this.#asked) if (key === event.key) this.#over(id);
+  }
+
+  /** Its call has ended without the answer. */
+  #over(id: string): void {
+    this.#asked.delete(id);
+    this.#cancel(id);
   }
 
   /** All that was said before it is written: what is not shown by now never is. */

@@ -278,6 +278,9 @@ export class ClaudeRun implements Trial {
       const ask = askOf(event.metadata);
       if (ask?.state === "asked") this.#asked.set(ask.id, event.key);
       else if (ask !== undefined) this.#asked.delete(ask.id);
+      // What it asked about has ended: nobody can answer any more, and its silence counts again.
+      else if (event.type === "block-end")
+        for (const [id, key] of this.#asked) if (key === event.key) this.#asked.delete(id);
     }
     if (event.type !== "turn-end" || this.#isOver) return;
     this.#isOver = true;

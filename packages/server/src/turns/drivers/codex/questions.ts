@@ -69,9 +69,20 @@ export class Questions {
   heard(event: BlockEvent): void {
     if (event.type !== "block-meta" && event.type !== "block-end") return;
     const ask = askOf(event.metadata);
-    if (ask === undefined) return;
+    if (ask === undefined) return event.type === "block-end" ? this.#over(event.key) : undefined;
     if (ask.state === "asked") this.#asked.set(ask.id, event.key);
     else this.#asked.delete(ask.id);
+  }
+
+  /** What was asked about has ended without an answer: nobody can give one any more. */
+  #over(key: BlockKey): void {
+    for (const [name, about] of this.#asked) {
+      if (about !== key) continue;
+      const request = this.#requests.get(name);
+      this.#asked.delete(name);
+      this.#requests.delete(name);
+      if (request) this.refuse(request);
+    }
   }
 
   /** As the adapter names it. */

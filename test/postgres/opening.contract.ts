@@ -64,6 +64,8 @@ export const openingChecks: readonly StoreCheck[] = [
       await (await openPostgresStore(address)).close();
       await server.run("DROP TABLE blockyard.audit", name);
       await server.run("DROP FUNCTION blockyard.refuse_change", name);
+      await server.run("DROP TABLE blockyard.deletion", name);
+      await server.run("ALTER TABLE blockyard.blob DROP COLUMN put_at", name);
       await server.run("UPDATE blockyard.meta SET value = '1' WHERE key = 'schema'", name);
       const store = await openPostgresStore(address);
       const entry = { at: 1, agent: "ann", role: "owner", by: "page", action: "command.run", details: {} };

@@ -1,6 +1,7 @@
 /** The page of benchmarks says what the results say, and nothing else. */
 import { expect, it } from "vitest";
 import { pageOf } from "./benchmarks-page.ts";
+import { keptBenches } from "./kept-page.ts";
 import type { SavedResult } from "./result.ts";
 
 const result: SavedResult = {
@@ -50,4 +51,11 @@ it("shows what the bench told on the way, and the machine once", () => {
 it("warns when the machine had other work", () => {
   expect(pageOf([result])).not.toContain("was busy");
   expect(pageOf([result, { ...result, runningPrograms: 5 }])).toContain("up to 2.5 programs for each core");
+});
+
+it("keeps what it says of benches that have no result here, with their machine", () => {
+  const both = pageOf([result, { ...result, name: "search", machine: { ...result.machine, cores: 8 } }]);
+  const [, search] = keptBenches(both);
+  expect(pageOf([result], search ? [search] : [])).toBe(both);
+  expect(keptBenches(pageOf([], keptBenches(both)))).toEqual(keptBenches(both));
 });

@@ -125,9 +125,9 @@ class ConfigReader {
     return taken;
   }
 
-  /** Over what git would refuse. */
+  /** Over what git would refuse: a section without an end, with its line. */
   skip(): void {
-    this.#at++;
+    if (!this.take(/\[.*/y)) this.#at++;
   }
 
   /** Behind a key; without `=` there is none. */

@@ -89,7 +89,7 @@ export function settingsIn(text: string): readonly GitSetting[] {
   let section = "";
   while (reader.more()) {
     const head = reader.take(SECTION);
-    if (head) section = head[1]?.toLowerCase() ?? "";
+    if (head) section = /^\s*([^\s".]*)/.exec(head[1] ?? "")?.[1]?.toLowerCase() ?? "";
     else {
       const key = reader.take(KEY)?.[0];
       if (key === undefined) reader.skip();
@@ -99,8 +99,8 @@ export function settingsIn(text: string): readonly GitSetting[] {
   return settings;
 }
 
-/** The name of the section without that of its subsection. */
-const SECTION = /\[\s*([^\s"\].]*)(?:[^\]"\\\n]|\\.|"(?:[^"\\\n]|\\.)*")*\]/y;
+/** Each character can be read in one way only, so that a section without an end is read once. */
+const SECTION = /\[((?:[^\]"\\\n]|\\.|"(?:[^"\\\n]|\\.)*")*)\]/y;
 const KEY = /[^\s=#;[\]]+/y;
 const BLANK = /\s+|[#;].*/y;
 

@@ -212,7 +212,11 @@ export const AGENT_WALKERS: readonly Walker[] = [
       const pattern = compilePattern({ pattern: "a.*b", literal: false, ignoreCase: true } as never);
       return isProblem(pattern)
         ? undefined
-        : [matchText(text, pattern, {} as never), filterOf(text), foldCase(text)];
+        : [
+            matchText(text, pattern, { contextLines: 2, maxMatches: 100 } as never),
+            filterOf(text),
+            foldCase(text),
+          ];
     },
   },
   {

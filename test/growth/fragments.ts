@@ -168,6 +168,8 @@ export const FRAGMENTS: readonly string[] = [
 
 /** Those that once stopped a server or a tab, and their nearest kin: looked at in every run of the tests. */
 export const HARD: readonly string[] = [
+  "[",
+  "[a ",
   "\n$$",
   "\n  \\[",
   "\\[",

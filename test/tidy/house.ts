@@ -39,7 +39,7 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
   server: {
     system: [],
     processes: [],
-    sandbox: ["processes"],
+    sandbox: ["system", "processes"],
     config: ["sandbox"],
     search: ["system"],
     stores: ["system", "config", "search"],

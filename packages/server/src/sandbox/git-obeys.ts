@@ -5,8 +5,11 @@
  * Also what is not there yet: it must not be made. The folder `.git` is held in its place, or another one could be put there.
  */
 
-import { lstatSync, readFileSync, rmSync, statSync } from "node:fs";
+import { lstatSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { smallFile } from "../system/small-file.ts";
+
+const CONFIG_BYTES = 1024 * 1024;
 
 export interface KeptPath {
   readonly path: string;
@@ -45,11 +48,7 @@ export function takeAway(kept: readonly KeptPath[]): void {
 
 /** Git reads the configuration of single worktrees only where its own, which is kept, says so. */
 function readsWorktrees(git: string): boolean {
-  try {
-    return /worktreeconfig/i.test(readFileSync(join(git, "config"), "utf8"));
-  } catch {
-    return false;
-  }
+  return /worktreeconfig/i.test(smallFile(join(git, "config"), CONFIG_BYTES) ?? "worktreeconfig");
 }
 
 function isThere(path: string): boolean {

@@ -7,8 +7,9 @@
  */
 
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, type Stats, statSync } from "node:fs";
+import { existsSync, readdirSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { smallFile } from "../system/small-file.ts";
 import { gitConfigs, gitFolders } from "./git-config.ts";
 
 export interface ActingFile {
@@ -125,7 +126,7 @@ class Look {
     this.#bytes += stat.size;
     const isMuch = this.#looked > MAX_LOOKED_AT || stat.size > MAX_BYTES || this.#bytes > MAX_READ_BYTES;
     // What claims to be empty is, or is no file on a disk and may have no end.
-    const text = isMuch || stat.size === 0 ? undefined : readText(path);
+    const text = isMuch || stat.size === 0 ? undefined : smallFile(path, MAX_BYTES, "latin1");
     return text === undefined ? facts(stat) : hash(text);
   }
 
@@ -166,14 +167,6 @@ function namesIn(folder: string): readonly string[] {
 
 function facts({ size, mtimeMs, ctimeMs, ino, mode }: Stats): string {
   return hash(`${size} ${mtimeMs} ${ctimeMs} ${ino} ${mode}`);
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return undefined;
-  }
 }
 
 function hash(text: string): string {

@@ -1,6 +1,7 @@
 /**
  * Which branch a folder is on: a repository, a linked tree, a commit without a branch, none.
  */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,6 +28,14 @@ for (const [what, head, expected] of CASES)
     expect(gitBranch(folder)).toBe(expected);
     rmSync(folder, { recursive: true });
   });
+
+test("[AC266] a pipe in the place of HEAD keeps nobody waiting", () => {
+  const folder = mkdtempSync(join(tmpdir(), "blockyard-branch-"));
+  mkdirSync(join(folder, ".git"));
+  execFileSync("mkfifo", [join(folder, ".git", "HEAD")]);
+  expect(gitBranch(folder)).toBeUndefined();
+  rmSync(folder, { recursive: true });
+});
 
 test("the branch of a linked tree is its own", () => {
   const folder = mkdtempSync(join(tmpdir(), "blockyard-branch-"));

@@ -6,8 +6,9 @@
  * in the folder, and in the files that these include.
  */
 
-import { existsSync, readFileSync, type Stats, statSync } from "node:fs";
+import { existsSync, type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { smallFile } from "../system/small-file.ts";
 
 /** A setting as `section.key = value`. */
 export interface GitSetting {
@@ -61,13 +62,13 @@ export function gitFolders(folder: string): readonly string[] {
 
 /** A `.git` that is a file names a folder. */
 function ledTo(folder: string, file: string): readonly string[] {
-  const to = /^gitdir: *(.+?)\s*$/m.exec(textOf(file) ?? "")?.[1];
+  const to = /^gitdir: *(.+?)\s*$/m.exec(smallFile(file, MAX_BYTES) ?? "")?.[1];
   return to === undefined ? [] : shared(resolve(folder, to));
 }
 
 /** A folder of git may name another one, whose hooks and configuration are then those that count. */
 function shared(git: string): readonly string[] {
-  const common = textOf(join(git, "commondir"))?.trim();
+  const common = smallFile(join(git, "commondir"), MAX_BYTES)?.trim();
   return common ? [git, resolve(git, common)] : [git];
 }
 
@@ -75,7 +76,7 @@ function shared(git: string): readonly string[] {
 function settingsOf(path: string): readonly GitSetting[] {
   const stat = statOf(path);
   if (!stat) return [];
-  const text = textOf(path);
+  const text = smallFile(path, MAX_BYTES);
   if (text !== undefined) return settingsIn(text);
   return [
     { name: "not inspected", value: `${stat.size} bytes, ${stat.mtimeMs}, ${stat.ctimeMs}, ${stat.ino}` },
@@ -89,7 +90,7 @@ export function settingsIn(text: string): readonly GitSetting[] {
   let section = "";
   while (reader.more()) {
     const head = reader.take(SECTION);
-    if (head) section = head[1]?.toLowerCase() ?? "";
+    if (head) section = /^\s*([^\s".]*)/.exec(head[1] ?? "")?.[1]?.toLowerCase() ?? "";
     else {
       const key = reader.take(KEY)?.[0];
       if (key === undefined) reader.skip();
@@ -99,8 +100,8 @@ export function settingsIn(text: string): readonly GitSetting[] {
   return settings;
 }
 
-/** The name of the section without that of its subsection. */
-const SECTION = /\[\s*([^\s"\].]*)(?:[^\]"\\\n]|\\.|"(?:[^"\\\n]|\\.)*")*\]/y;
+/** Each character can be read in one way only, so that a section without an end is read once. */
+const SECTION = /\[((?:[^\]"\\\n]|\\.|"(?:[^"\\\n]|\\.)*")*)\]/y;
 const KEY = /[^\s=#;[\]]+/y;
 const BLANK = /\s+|[#;].*/y;
 
@@ -125,9 +126,9 @@ class ConfigReader {
     return taken;
   }
 
-  /** Over what git would refuse. */
+  /** Over what git would refuse: a section without an end, with its line. */
   skip(): void {
-    this.#at++;
+    if (!this.take(/\[.*/y)) this.#at++;
   }
 
   /** Behind a key; without `=` there is none. */
@@ -150,17 +151,6 @@ class ConfigReader {
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-/** What a file on a disk holds: not one that is too long, nor anything that may have no end. Nothing where there is none. */
-function textOf(path: string): string | undefined {
-  try {
-    const stat = statSync(path);
-    if (!stat.isFile() || stat.size > MAX_BYTES) return undefined;
-    return stat.size === 0 ? "" : readFileSync(path, "utf8");
   } catch {
     return undefined;
   }

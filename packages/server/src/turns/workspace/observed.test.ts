@@ -1,6 +1,15 @@
 /** What commands change in a folder, with a real repository: seen once, without touching what git keeps. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isProblem, Kernel, MemoryStore, metadataOf, VirtualEnv } from "@blockyard/kernel";
@@ -145,6 +154,44 @@ it.skipIf(!hasGit)(`[D95] runs nothing that the folder configures${missing}`, as
   await seen(() => write("tracked.txt", "changed\n"));
   expect(() => readFileSync(marker)).toThrow();
 });
+
+it.skipIf(!hasGit)(`[D95] fetches nothing that the repository lacks${missing}`, async () => {
+  repository();
+  const marker = join(folder, "..", `${folder.split("/").at(-1)}-fetched`);
+  const object = git("rev-parse", "HEAD:tracked.txt").trim();
+  rmSync(join(folder, ".git/objects", object.slice(0, 2), object.slice(2)));
+  write("trap.sh", `#!/bin/sh\ntouch ${marker}\n`);
+  chmodSync(join(folder, "trap.sh"), 0o755);
+  for (const [name = "", value = ""] of [
+    ["core.repositoryformatversion", "1"],
+    ["extensions.partialClone", "origin"],
+    ["remote.origin.promisor", "true"],
+    ["remote.origin.url", `ext::${join(folder, "trap.sh")}`],
+    ["protocol.ext.allow", "always"],
+  ])
+    git("config", name, value);
+  expect(await seen(() => write("tracked.txt", "changed\n"))).toContain("modify tracked.txt");
+  expect(() => readFileSync(marker)).toThrow();
+});
+
+it.skipIf(!hasGit)(
+  `[D95] looks at nothing outside of the folder, whatever links and names lead there${missing}`,
+  async () => {
+    const outside = mkdtempSync(join(tmpdir(), "blockyard-outside-"));
+    writeFileSync(join(outside, "notes.txt"), "private\n");
+    repository();
+    write("docs/notes.txt", "ours\n");
+    git("add", "-A");
+    git("commit", "-qm", "second");
+    const found = await seen(() => {
+      rmSync(join(folder, "docs"), { recursive: true });
+      symlinkSync(outside, join(folder, "docs"));
+    });
+    expect(found?.join()).not.toContain("private");
+    expect(found).toContain("delete docs/notes.txt -ours");
+    rmSync(outside, { recursive: true });
+  },
+);
 
 it("[D95] a folder without a repository is not looked at", async () => {
   expect(await seen(() => write("a.txt", "a\n"))).toBeUndefined();

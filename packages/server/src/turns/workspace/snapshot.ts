@@ -2,14 +2,15 @@
  * What the files of a repository are at one moment: of each its size and time, and enough of its text to say later what has
  * changed. What git tracks and nobody has touched is in git already; of everything else the text is held, up to a bound.
  *
- * Git is only asked what it knows (`ls-files`, `cat-file`): it neither runs anything that the folder configures nor writes to the index.
+ * Git is only asked what it knows (`ls-files`, `cat-file`): it neither runs anything that the folder configures, nor fetches what it lacks, nor
+ * writes to the index. What it names is whoever's made the repository: only files of the folder are looked at, not where links lead.
  * A folder without a repository, with too many files, or whose git takes too long has no snapshot.
  */
 
 import { isUtf8 } from "node:buffer";
 import { execFile } from "node:child_process";
-import { lstat, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, readFile, realpath } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
 import { findCommand } from "../../processes/child.ts";
 import { childEnvironment } from "../../processes/child-env.ts";
 
@@ -108,7 +109,11 @@ function gitOf(folder: string, env: Environment): Git | undefined {
     timeout: GIT_MS,
     maxBuffer: GIT_BYTES,
     encoding: "buffer",
-    env: { ...childEnvironment("helper", env), GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" },
+    env: {
+      ...{ ...childEnvironment("helper", env), GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" },
+      // An object that is missing would be fetched, by a program that the folder names.
+      ...{ GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "none" },
+    },
   } as const;
   return (args) =>
     new Promise((resolve) => {
@@ -143,13 +148,35 @@ function isUntouched(entry: IndexEntry, file: FileState | undefined): boolean {
 
 async function statesOf(folder: string, names: readonly string[]): Promise<ReadonlyMap<string, FileState>> {
   const files = new Map<string, FileState>();
+  const isInside = insideOf(folder);
   for (let i = 0; i < names.length; i += STATS_AT_ONCE) {
     const some = names.slice(i, i + STATS_AT_ONCE);
-    const stats = await Promise.all(some.map((name) => lstat(join(folder, name)).catch(() => undefined)));
+    const stats = await Promise.all(
+      some.map(async (name) =>
+        (await isInside(name)) ? lstat(join(folder, name)).catch(() => undefined) : undefined,
+      ),
+    );
     for (const [at, stat] of stats.entries())
       if (stat?.isFile()) files.set(some[at] as string, { mtimeMs: stat.mtimeMs, bytes: stat.size });
   }
   return files;
+}
+
+/** Whether a name is one of the folder's own files: no way up, and no link on the way to it. */
+function insideOf(folder: string): (name: string) => Promise<boolean> {
+  const known = new Map<string, Promise<boolean>>();
+  const root = realpath(folder).catch(() => undefined);
+  const isOwn = async (within: string) => {
+    const [real, base] = [await realpath(join(folder, within)).catch(() => undefined), await root];
+    return base !== undefined && real === join(base, within);
+  };
+  return (name) => {
+    const within = dirname(name);
+    if (isAbsolute(name) || name.split("/").includes("..")) return Promise.resolve(false);
+    const own = known.get(within) ?? isOwn(within);
+    known.set(within, own);
+    return own;
+  };
 }
 
 /** The texts that git could not give back, those of the last writes first. */

@@ -161,7 +161,7 @@ export const openingChecks: readonly StoreCheck[] = [
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${databaseIn(copy)}'`,
       );
       const error = await again.conversation("c").catch((thrown: unknown) => thrown);
-      require(error instanceof Error && error.message.includes("Start this server again"), String(error));
+      require(error instanceof Error && error.message.includes("Restart this server"), String(error));
       await again.close();
       return undefined;
     },

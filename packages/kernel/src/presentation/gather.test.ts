@@ -79,6 +79,8 @@ it.each([
   [["# tests 5", "# pass 5", "# fail 0", "# cancelled 0", "# duration_ms 61"], "5 passed"],
   [["ℹ tests 5", "ℹ pass 3", "ℹ fail 2", "ℹ duration_ms 61"], "3 passed, 2 failed"],
   [["x".repeat(500)], `${"x".repeat(119)}…`],
+  [["  diff: 'simple'", "}"], "diff: 'simple'"],
+  [["ℹ fail 0", "ℹ todo 0", "ℹ duration_ms 115.42"], "ℹ todo 0"],
 ])("[V122] %j is remembered by %j", (lines, summary) => {
   expect(outputSummary(lines)).toBe(summary);
 });

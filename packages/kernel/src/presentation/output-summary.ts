@@ -9,7 +9,7 @@ const SUMMARY_CHARS = 120;
 const COUNTS =
   /\b\d+ (?:tests? )?(?:passed|passing|pass|ok|succeeded|failed|failing)\b|\bTests?:?\s+\d+|\bok\b.*\b\d+ tests?\b/i;
 /** Lines that say how long it took, or nothing at all, say less than the one before them. */
-const EMPTY = /^(?:[\s=\-–—─│|.*~#]*|[#ℹ] duration_ms [\d.]+)$/;
+const EMPTY = /^(?:[\s=\-–—─│|.*~#{}()[\],;]*|[#ℹ] duration_ms [\d.]+)$/;
 
 /** Of the last lines of an output, without terminal codes; empty where nothing was printed. */
 export function outputSummary(lines: readonly string[]): string {

@@ -21,7 +21,7 @@ export function headingOf({ kind, subject, form, title }: Ask, block: Block): st
     case "diff":
       return `Edit ${pathsIn(subject.paths) ?? "files"}?`;
     case "command":
-      return title ?? "Run this command?";
+      return title === undefined || title === subject.command ? "Run this command?" : title;
     case "url":
       return `Fetch from \`${hostOf(subject.url)}\`?`;
     case "tool":

@@ -375,7 +375,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "packages/server/src/files/root.ts",
     find: "fsConstants.O_DIRECTORY | fsConstants.O_NOFOLLOW;",
     replace: "fsConstants.O_DIRECTORY | (fsConstants.O_NOFOLLOW & 0);",
-    tests: ["packages/server/src/files/places.test.ts", "test/faults/faults.test.ts"],
+    tests: ["packages/server/src/files/places.test.ts", "test/faults/damage.test.ts"],
     projects: ["unit", "faults"],
     only: "F25",
   },

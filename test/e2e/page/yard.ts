@@ -66,10 +66,7 @@ export async function openYard(options: YardOptions = {}): Promise<Yard> {
   mkdirSync(join(folder, workspace));
   const config = { home: join(folder, "home"), root: join(folder, workspace), host: "127.0.0.1", port: 0 };
   const running = await serve(config, () => {});
-  const browser = await chromium.launch({
-    executablePath: chromiumPath(),
-    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--js-flags=--expose-gc"],
-  });
+  const browser = await (isTest ? sharedBrowser() : launch());
   return {
     running,
     kernel: running.kernel,
@@ -79,11 +76,29 @@ export async function openYard(options: YardOptions = {}): Promise<Yard> {
     async close() {
       if (claude === undefined) delete process.env["BLOCKYARD_CLAUDE"];
       else process.env["BLOCKYARD_CLAUDE"] = claude;
-      await browser.close();
+      if (isTest) await Promise.all(browser.contexts().map((context) => context.close()));
+      else await browser.close();
       await running.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+const isTest = process.env["VITEST"] !== undefined;
+let shared: Promise<Browser> | undefined;
+
+/** One for all test files of a worker, which come one after the other: every visit has a context of its own. It ends with the worker. */
+async function sharedBrowser(): Promise<Browser> {
+  const known = await shared?.catch(() => undefined);
+  if (!known?.isConnected()) shared = launch();
+  return shared as Promise<Browser>;
+}
+
+function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: chromiumPath(),
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--js-flags=--expose-gc"],
+  });
 }
 
 async function visit(browser: Browser, running: Running, path: string, look: Look): Promise<Visit> {

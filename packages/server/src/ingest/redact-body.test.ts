@@ -32,6 +32,17 @@ it.each([
     expect(await read(redactBody(pieces(`${line}\n${line}`, size)))).toBe(`${expected}\n${expected}`);
 });
 
+it("[AC251] a log that is no text as a whole: what it holds is looked at, and other bytes stay", () => {
+  const bytes = Buffer.concat([Buffer.from([0xff, 0xfe, 0x0a]), Buffer.from(`key ${SECRET}\n`)]);
+  const line = JSON.stringify({ type: "raw", base64: bytes.toString("base64") });
+  const { base64 } = JSON.parse(redactRaw(line)) as { base64: string };
+  const clean = Buffer.from(base64, "base64");
+  expect(clean.toString("latin1")).toContain("key [redacted GitHub token]");
+  expect(clean.subarray(0, 3)).toEqual(bytes.subarray(0, 3));
+  const picture = JSON.stringify({ type: "raw", base64: Buffer.from([1, 2, 3, 255]).toString("base64") });
+  expect(redactRaw(picture)).toBe(picture);
+});
+
 it("[AC251] a stream that is ingested leaves its secrets in no block and no raw line", async () => {
   const store = new MemoryStore("epoch");
   const kernel = new Kernel(nodeEnv, store);

@@ -58,11 +58,18 @@ export function redactRaw(line: string, found: Seen = () => undefined): string {
 export function redactJson<T extends Json>(value: T, found: Seen = () => undefined): T {
   const seen = { any: false };
   const clean = without("", value, (key, text) => {
-    const after = redactField(key, text, found);
+    const after = key === "base64" ? redactBase64(text, found) : redactField(key, text, found);
     if (after !== text) seen.any = true;
     return after;
   });
   return seen.any ? (clean as T) : value;
+}
+
+/** Bytes of a log that are no text as a whole: each is a character of its own here. */
+function redactBase64(text: string, found: Seen): string {
+  const bytes = Buffer.from(text, "base64").toString("latin1");
+  const clean = redactText(bytes, found);
+  return clean === bytes ? text : Buffer.from(clean, "latin1").toString("base64");
 }
 
 /** A raw line without what it holds of a text that comes in pieces: no piece of a secret shows that it is one. */

@@ -138,7 +138,11 @@ export class Desk {
           EditorState.changeFilter.of((change) => this.#fits(change)),
           this.#look.isFile ? [lineNumbers(), highlightActiveLineGutter()] : EditorView.lineWrapping,
           this.#look.grammar === undefined ? [] : coloured(`${this.#block}:desk`, this.#look.grammar),
-          EditorView.contentAttributes.of({ "aria-label": this.#look.label, spellcheck: "false" }),
+          EditorView.contentAttributes.of({
+            "aria-label": this.#look.label,
+            spellcheck: "false",
+            tabindex: "0",
+          }),
           EditorView.updateListener.of((update) => {
             if (update.selectionSet || update.docChanged) this.#tellCursorSoon();
           }),

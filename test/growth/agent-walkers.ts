@@ -213,7 +213,7 @@ export const AGENT_WALKERS: readonly Walker[] = [
       return isProblem(pattern)
         ? undefined
         : [
-            matchText(text, pattern, { contextLines: 2, maxMatches: 100 } as never),
+            matchText(text, pattern, { contextLines: 2, maxMatches: 100, isLate: () => false }),
             filterOf(text),
             foldCase(text),
           ];

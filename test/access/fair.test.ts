@@ -165,7 +165,7 @@ describe("fairness", () => {
     }
   });
 
-  it("[AC229] searches of agents leave places for the owner's: those that find none are busy, the owner's never", async () => {
+  it("[AC229] searches of agents leave places for the owner's: it is answered, never busy, before theirs are through", async () => {
     const content = "x".repeat(2_000_000);
     const made = await harness.call("block.create", { conversation, kind: "text", role: "user", content });
     const search = (token?: string) =>
@@ -174,8 +174,9 @@ describe("fairness", () => {
     const guests = tokens.flatMap((token) => [1, 2, 3, 4].map(() => search(token)));
     const answers: string[] = [];
     for (const guest of guests) void guest.then(({ problem = "found" }) => answers.push(problem));
-    await expect.poll(() => answers.includes("busy"), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => answers.length, { timeout: 15_000 }).toBeGreaterThan(0);
     expect((await search())["problem"]).not.toBe("busy");
+    expect(answers.length).toBeLessThan(guests.length);
     await Promise.all(guests);
     expect(answers.filter((each) => each !== "busy").length).toBeGreaterThan(limits.guestSearches);
   }, 60_000);

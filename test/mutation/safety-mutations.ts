@@ -115,8 +115,8 @@ export const SAFETY_MUTATIONS: readonly Mutation[] = [
   {
     name: "trust: a file that changed stays trusted",
     file: "packages/server/src/trust/trust.ts",
-    find: 'const state = known === digest ? "trusted"',
-    replace: 'const state = known !== undefined ? "trusted"',
+    find: "const isTrusted = known === digest ||",
+    replace: "const isTrusted = known !== undefined ||",
     tests: ["test/access/trust.test.ts"],
     projects: unit,
     only: "AC210",

@@ -133,8 +133,8 @@ describe("[P23] a growing string", () => {
   });
 
   it("[P23] costs linear time: ten times the input, far from a hundred times the work", () => {
-    const small = timeFor(100_000);
-    const large = timeFor(1_000_000);
+    const small = timeFor(300_000);
+    const large = timeFor(3_000_000);
     // Quadratic work would be a factor of 100. Processor time: what else runs does not count.
     expect(large / Math.max(small, 1)).toBeLessThan(40);
   });
@@ -154,7 +154,8 @@ function timeFor(chars: number): number {
       reader.value();
     }
     expect(shown).toBe((JSON.parse(text) as { content: string }).content.length);
-    best = Math.min(best, process.threadCpuUsage(start).user / 1_000);
+    const { user, system } = process.threadCpuUsage(start); // which of them it was is a guess of the system's
+    best = Math.min(best, (user + system) / 1_000);
   }
   return best;
 }

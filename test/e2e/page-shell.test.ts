@@ -101,10 +101,14 @@ describe("the list", () => {
 
   test("[V103] is walked by keyboard, put away and made wider; all of it is remembered", async () => {
     const first = await newConversation(yard.kernel, "walk one");
+    await new Promise((resume) => setTimeout(resume, 5)); // a later one stands above, not one of the same millisecond
     await newConversation(yard.kernel, "walk two");
     const { page, context } = await yard.open(`/c/${first}`, WIDE);
     const list = page.getByRole("navigation", { name: "Conversations" });
-    await list.getByRole("link", { name: /walk two/ }).waitFor();
+    await list
+      .getByRole("link", { name: /walk two/ })
+      .first()
+      .waitFor();
     await leave(page);
     await page.keyboard.press("s");
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? "");

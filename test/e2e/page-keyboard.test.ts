@@ -223,7 +223,10 @@ const DAY: readonly (readonly [string, (day: Day) => Promise<void>])[] = [
     async ({ page, keys }) => {
       await keys.press("Control+z");
       await page.getByRole("heading", { name: "The fruit list" }).waitFor();
-      await page.getByRole("link", { name: /The fruit list/ }).waitFor();
+      await page
+        .getByRole("link", { name: /The fruit list/ })
+        .first()
+        .waitFor();
       await keys.isAt("textbox", "Prompt");
     },
   ],

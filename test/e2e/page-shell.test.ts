@@ -101,7 +101,6 @@ describe("the list", () => {
 
   test("[V103] is walked by keyboard, put away and made wider; all of it is remembered", async () => {
     const first = await newConversation(yard.kernel, "walk one");
-    await new Promise((resume) => setTimeout(resume, 5)); // a later one stands above, not one of the same millisecond
     await newConversation(yard.kernel, "walk two");
     const { page, context } = await yard.open(`/c/${first}`, WIDE);
     const list = page.getByRole("navigation", { name: "Conversations" });

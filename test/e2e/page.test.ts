@@ -110,7 +110,7 @@ describe("what is shown", () => {
     expect(await long.locator(".terminal").count()).toBe(0);
     expect((await long.locator(".excerpt").innerText()).trim().split("\n")).toHaveLength(8);
     await long.locator(".fold-line").click();
-    expect(await long.locator(".terminal .line").count()).toBeGreaterThan(10);
+    await expect.poll(() => long.locator(".terminal .line").count()).toBeGreaterThan(10);
     await page.context().close();
   });
 

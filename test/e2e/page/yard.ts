@@ -183,6 +183,8 @@ async function startIngest(kernel: Kernel, providerName: string, title: string) 
 }
 
 export async function newConversation(kernel: Kernel, title: string): Promise<string> {
+  // Lists are in order of time: what is made later is later, on a fast machine too.
+  await new Promise((resume) => setTimeout(resume, 2));
   const id = await kernel.createConversation("tester", title);
   if (isProblem(id)) throw new Error(id.message);
   return id;

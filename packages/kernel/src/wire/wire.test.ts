@@ -178,6 +178,25 @@ describe("results that are closed", () => {
     await joined.expectEqual(view);
   });
 
+  it("[W34] those that are shown whole share the window's room with all other texts", async () => {
+    const joined = new Joined({ isBrief: true });
+    const conversation = await joined.conversation();
+    const text = "x".repeat(60_000);
+    for (let i = 0; i < 20; i++)
+      await joined.kernel.write(conversation, {
+        agent: "claude",
+        plan: (draft) => {
+          const metadata = { command: "make", notice: "rerun" } as const;
+          return draft.create({ kind: "command", role: "tool", status: "done", text, metadata });
+        },
+      });
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    await joined.env.advance(50);
+    expect(view.order).toHaveLength(20);
+    expect(view.texts.size).toBe(Math.floor(limits.windowTextChars / text.length));
+  });
+
   it("[W34] forget it when they change", async () => {
     const { joined, view, result } = await withResult();
     const edited = await joined.kernel.write(view.conversation, {

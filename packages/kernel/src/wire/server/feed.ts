@@ -224,24 +224,33 @@ export class Feed {
     let room = chars;
     let toLookThrough = this.#isBrief ? BRIEF_TOTAL_CHARS : 0;
     const reading = blocks.map((block) => {
-      const isResult =
+      const isBrief =
         block.chars <= Math.min(toLookThrough, BRIEF_CHARS) && RESULT_KINDS.includes(block.kind);
-      if (isResult) toLookThrough -= block.chars;
+      if (isBrief) toLookThrough -= block.chars;
+      if (isBrief) return this.#briefly(block);
       const fits = block.chars <= room;
-      if (isResult) return this.#briefly(block, fits);
       if (fits) room -= block.chars;
       return fits ? this.#snapshot(block) : this.#outline(block);
     });
     const snapshots: Snapshot[] = [];
     for (const snapshot of await Promise.all(reading)) {
       if (isProblem(snapshot)) return snapshot;
-      snapshots.push(snapshot);
+      // A result that turned out to be shown whole takes of the room that is left.
+      const isLate = "isBrief" in snapshot && snapshot.text !== undefined;
+      const fits = !isLate || snapshot.text.length <= room;
+      if (isLate && fits) room -= snapshot.text.length;
+      const { block, text, closed } = snapshot;
+      snapshots.push({
+        block,
+        ...(text !== undefined && fits ? { text } : {}),
+        ...(closed === undefined ? {} : { closed }),
+      });
     }
     return snapshots;
   }
 
-  /** A result with what it shows while it is closed; with its text if all of that is shown, and wanted. */
-  async #briefly(block: Block, isTextWanted: boolean): Promise<Snapshot | Problem> {
+  /** A result with what it shows while it is closed; with its text if all of that is shown. */
+  async #briefly(block: Block): Promise<(Snapshot & { readonly isBrief: true }) | Problem> {
     const read = await this.#kernel.read(block.id);
     if (isProblem(read)) return read;
     const { side, parent } = read.block;
@@ -251,8 +260,7 @@ export class Feed {
     const lines = { length: text.lineCount, slice: (from: number, to: number) => text.lines(from, to) };
     const closed = closedResult(read.block, call, lines);
     this.#give(read.block, read.block.version);
-    if (closed) return { block: read.block, closed };
-    return isTextWanted ? { block: read.block, text: text.toString() } : { block: read.block };
+    return { block: read.block, isBrief: true, ...(closed ? { closed } : { text: text.toString() }) };
   }
 
   /** A block and its text, of one version. */

@@ -1,8 +1,14 @@
 /**
  * Fifty agents write, twenty viewers see all of it, over real WebSockets: how much later than through a relay that does
  * nothing, and is anything lost or doubled? And what does a viewer cost that never reads?
+ *
+ * Nothing is told before the device has it, and the relay keeps nothing: so what the device alone takes to sync a page stands
+ * beside the latest deliveries (`syncP99Ms`, measured between the pairs).
  */
-import { type Bench, median, type Report } from "./bench.ts";
+import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Bench, median, quantile, type Report } from "./bench.ts";
 import { Driver, FULL, type Pair } from "./fanout/driver.ts";
 
 const PAIRS = 5;
@@ -11,6 +17,9 @@ const SECONDS = 3.5;
 const FLOOD = { agents: 25, viewers: 0, flushesPerSecond: 10, lineChars: 40_000, seconds: 5 } as const;
 const STALLED = 2;
 const STALLED_PAIRS = 3;
+const SYNCS = 1_000;
+const SYNC_EVERY_MS = 2;
+const PAGE = Buffer.alloc(4_096, 1);
 
 export const bench: Bench = {
   name: "fanout",
@@ -30,13 +39,17 @@ export const bench: Bench = {
 async function run(report: Report): Promise<Record<string, number>> {
   const driver = await Driver.open();
   try {
-    const pairs = await driver.pairs(PAIRS, { ...FULL, seconds: SECONDS });
-    tell(report, pairs);
+    const syncs: number[] = [];
+    const pairs = await driver.pairs(PAIRS, { ...FULL, seconds: SECONDS }, SECONDS, async () => {
+      syncs.push(await syncP99(driver.home));
+    });
+    tell(report, pairs, syncs);
     const sum = (of: (pair: Pair) => number) => pairs.reduce((total, pair) => total + of(pair), 0);
     return {
       p50ExtraMs: median(pairs.map(({ blockyard, bare }) => blockyard.p50Ms - bare.p50Ms)),
       p99Ratio: median(pairs.map(({ blockyard, bare }) => blockyard.p99Ms / bare.p99Ms)),
       p99Ms: median(pairs.map(({ blockyard }) => blockyard.p99Ms)),
+      syncP99Ms: median(syncs),
       lost: sum(({ blockyard, bare }) => blockyard.lost + bare.lost),
       doubled: sum(({ blockyard, bare }) => blockyard.doubled + bare.doubled),
       reordered: sum(({ blockyard, bare }) => blockyard.reordered + bare.reordered),
@@ -47,7 +60,24 @@ async function run(report: Report): Promise<Record<string, number>> {
   }
 }
 
-function tell(report: Report, pairs: readonly Pair[]): void {
+/** What the device takes for a page that must be there, as often as a server with this load has one. */
+async function syncP99(folder: string): Promise<number> {
+  const file = openSync(join(folder, "synced"), "w");
+  const took: number[] = [];
+  try {
+    for (let sync = 0; sync < SYNCS; sync++, await sleep(SYNC_EVERY_MS)) {
+      const began = performance.now();
+      writeSync(file, PAGE);
+      fdatasyncSync(file);
+      took.push(performance.now() - began);
+    }
+  } finally {
+    closeSync(file);
+  }
+  return quantile(took, 0.99);
+}
+
+function tell(report: Report, pairs: readonly Pair[], syncs: readonly number[]): void {
   report.table(
     pairs.map(({ blockyard, bare }, index) => ({
       pair: index + 1,
@@ -55,6 +85,7 @@ function tell(report: Report, pairs: readonly Pair[]): void {
       "relay p50 ms": round(bare.p50Ms),
       "p99 ms": round(blockyard.p99Ms),
       "relay p99 ms": round(bare.p99Ms),
+      "device sync p99 ms": round(syncs[index] ?? 0),
       delivered: blockyard.delivered,
       lost: blockyard.lost,
       doubled: blockyard.doubled,

@@ -4,9 +4,12 @@
  * its own. What the writers come to is set beside a bare loop: the same texts in batches of the same size, inserted into one table
  * of the same database by one connection, each batch durable before the next.
  *
- * The ways take turns, so that a noisy machine is noisy for all of them.
+ * The ways take turns, so that a noisy machine is noisy for all of them. Beside each stands the processor time that a write took in the
+ * nodes, the writers and everything else (the database above all), and how many cores were busy: where all are, more nodes
+ * cannot write more.
  */
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Broker, freePort } from "../test/nodes/broker.ts";
 import { Node } from "../test/nodes/harness.ts";
@@ -30,7 +33,20 @@ interface Round {
   readonly perSecond: number;
   readonly transactionsPerWrite: number;
   readonly batch: number;
+  readonly cpu: Cpu;
 }
+
+/** Milliseconds of processor time: of the nodes, of this process, of the machine. */
+interface Cpu {
+  readonly nodes: number;
+  readonly writers: number;
+  readonly all: number;
+}
+
+/** What Linux counts processor time in. */
+const TICK_MS = 10;
+/** Of a process's figures the one of its own time; that of the system follows. */
+const USER_FIELD = 13;
 
 export const bench: Bench = {
   name: "nodes",
@@ -90,6 +106,7 @@ async function measure(
         "writes/s": Math.round(measured(some.map(({ perSecond }) => perSecond)).median),
         "transactions per write": measured(some.map((each) => each.transactionsPerWrite)).median.toFixed(2),
         "writes in a commit": measured(some.map(({ batch }) => batch)).median.toFixed(1),
+        ...cpuColumns(some),
       })),
       {
         conversations: CONVERSATIONS[load],
@@ -97,6 +114,10 @@ async function measure(
         "writes/s": Math.round(measured(bare).median),
         "transactions per write": "",
         "writes in a commit": "",
+        "CPU ms a write: nodes": "",
+        writers: "",
+        "all else": "",
+        "cores busy": "",
       },
     ]);
     Object.assign(figures, figuresOf(load === "one" ? "One" : "Many", rounds, bare));
@@ -120,6 +141,33 @@ function figuresOf(name: string, rounds: readonly (readonly Round[])[], bare: re
   };
 }
 
+function cpuColumns(some: readonly Round[]): Readonly<Record<string, string>> {
+  const of = (pick: (cpu: Cpu) => number) => measured(some.map(({ cpu }) => pick(cpu))).median.toFixed(2);
+  return {
+    "CPU ms a write: nodes": of(({ nodes }) => nodes),
+    writers: of(({ writers }) => writers),
+    "all else": of(({ nodes, writers, all }) => all - nodes - writers),
+    "cores busy": measured(some.map(({ cpu, perSecond }) => (cpu.all * perSecond) / 1_000)).median.toFixed(2),
+  };
+}
+
+/** Processor time since each began. */
+function cpuSince(nodes: readonly Node[]): Cpu {
+  const ticksOf = (pid: number) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(" ");
+    return Number(fields[USER_FIELD]) + Number(fields[USER_FIELD + 1]);
+  };
+  const [, user = 0, nice = 0, system = 0] = (readFileSync("/proc/stat", "utf8").split("\n")[0] ?? "")
+    .split(/\s+/)
+    .map(Number);
+  const own = process.cpuUsage();
+  return {
+    nodes: nodes.reduce((sum, { pid }) => sum + ticksOf(pid), 0) * TICK_MS,
+    writers: (own.user + own.system) / 1_000,
+    all: (user + nice + system) * TICK_MS,
+  };
+}
+
 /** Writers at their nodes, for a round. */
 async function write(
   client: TestClient,
@@ -133,6 +181,7 @@ async function write(
   await sleep(PAUSE_MS);
   const before = await transactions(client);
   let written = 0;
+  const cpuBefore = cpuSince(nodes);
   const startMs = performance.now();
   const endMs = startMs + ROUND_MS;
   await Promise.all(
@@ -148,6 +197,7 @@ async function write(
     }),
   );
   const seconds = (performance.now() - startMs) / 1_000;
+  const cpuAfter = cpuSince(nodes);
   const after = await transactions(client);
   const rows = await client.query(
     `SELECT count(*)::int AS blocks, count(DISTINCT xmin::text)::int AS commits FROM blockyard.chunk
@@ -160,6 +210,11 @@ async function write(
     perSecond: written / seconds,
     transactionsPerWrite: (after - before) / written,
     batch: blocks / commits,
+    cpu: {
+      nodes: (cpuAfter.nodes - cpuBefore.nodes) / written,
+      writers: (cpuAfter.writers - cpuBefore.writers) / written,
+      all: (cpuAfter.all - cpuBefore.all) / written,
+    },
   };
 }
 

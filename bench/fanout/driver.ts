@@ -71,7 +71,12 @@ export class Driver {
   }
 
   /** Server and relay in turn, each first in every other pair. Nobody measures programs that have just started. */
-  async pairs(count: number, order: Omit<Order, keyof Place>, bareSeconds = order.seconds): Promise<Pair[]> {
+  async pairs(
+    count: number,
+    order: Omit<Order, keyof Place>,
+    bareSeconds = order.seconds,
+    behindEach: () => Promise<void> = async () => {},
+  ): Promise<Pair[]> {
     const blockyard = () => this.play({ ...order, ...this.blockyard });
     const bare = () => this.play({ ...order, ...this.bare, seconds: bareSeconds });
     const warm = { ...order, seconds: Math.min(3, order.seconds) };
@@ -85,6 +90,7 @@ export class Driver {
         const first = await bare();
         pairs.push({ blockyard: await blockyard(), bare: first });
       }
+      await behindEach();
     }
     return pairs;
   }

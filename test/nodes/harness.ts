@@ -23,7 +23,8 @@ const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.m
 
 interface NodeConfig {
   readonly database: string;
-  readonly nats: string;
+  /** Without one, nobody hints at what others have written. */
+  readonly nats: string | undefined;
   readonly home: string;
   readonly root: string;
   readonly port: number;
@@ -65,7 +66,7 @@ export class Node {
   #process: ChildProcess | undefined;
   log = "";
 
-  constructor(database: string, nats: string, port: number, token: string) {
+  constructor(database: string, nats: string | undefined, port: number, token: string) {
     const home = mkdtempSync(join(tmpdir(), "blockyard-node-"));
     const root = mkdtempSync(join(tmpdir(), "blockyard-root-"));
     writeFileSync(join(home, "token"), `${token}\n`, { mode: 0o600 });
@@ -77,7 +78,8 @@ export class Node {
 
   async run(): Promise<void> {
     const { home, root, port, database, nats } = this.config;
-    const args = [MAIN, "serve", root, "--home", home, "--port", String(port), "--nats", nats];
+    const args = [MAIN, "serve", root, "--home", home, "--port", String(port)];
+    if (nats !== undefined) args.push("--nats", nats);
     const child = spawn(process.execPath, [...serverFlags, ...args], {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
@@ -96,6 +98,15 @@ export class Node {
       child.stdout?.once("data", () => resolve());
       child.once("exit", (code) => reject(new Error(`a node ended with ${code}: ${this.log}`)));
     });
+  }
+
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
+  get isRunning(): boolean {
+    const child = this.#process;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -139,7 +150,7 @@ export class Node {
 }
 
 /** A new workspace would replay recordings. */
-async function fill(database: string): Promise<void> {
+export async function fill(database: string): Promise<void> {
   const store = await openPostgresStore(database);
   await new Kernel(nodeEnv, store).createConversation("ann", "not empty");
   await store.close();

@@ -1,20 +1,19 @@
 /**
- * A server on a PostgreSQL database that can be taken away, and whoever looks at it: viewers in every state over the client
- * library, the page in Chromium, server-sent events, MCP; and writers whose answers are compared with the store afterwards.
+ * Servers on a PostgreSQL database that can be taken away, with the broker between them, and whoever looks at them: viewers in
+ * every state over the client library, the page in Chromium, server-sent events, MCP; and writers whose answers are compared
+ * with the store afterwards. Each server is a process of its own, as in production.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, connect } from "@blockyard/client";
-import { isProblem, type Problem, type View } from "@blockyard/kernel";
+import type { Problem, View } from "@blockyard/kernel";
 import type { Browser, Page } from "playwright-core";
-import { type Running, serve } from "../../packages/server/src/app/serve.ts";
-import { makeConfig } from "../../packages/server/src/config/config.ts";
+import { Auth } from "../../packages/server/src/access/auth.ts";
 import { openPostgresStore } from "../../packages/server/src/stores/postgres/postgres.ts";
 import { buildPage } from "../../scripts/build-page.mjs";
 import { require } from "../checks.ts";
-import { known } from "./check.ts";
+import { Broker, freePort } from "../nodes/broker.ts";
+import { fill, Node } from "../nodes/harness.ts";
 import { type Relay, startRelay } from "./relay.ts";
 import type { TestServer } from "./server.ts";
 
@@ -24,8 +23,10 @@ const WRITE_EVERY_MS = 150;
 
 interface Written {
   readonly text: string;
-  readonly answer: "written" | Problem;
+  readonly answer: Answer;
 }
+
+type Answer = "written" | Pick<Problem, "problem" | "message">;
 
 /** Somebody who looks; `sees` says whether what came last is there. */
 interface Looker {
@@ -33,17 +34,23 @@ interface Looker {
   sees(): Promise<boolean> | boolean;
 }
 
+/** Somebody who asks for something while the database is away. */
+type Disturbance = () => Promise<void> | void;
+
 export class OutageWorld {
   readonly url: string;
   readonly database: Relay;
-  readonly faults: string[] = [];
-  readonly #running: Running;
+  readonly nodes: readonly Node[];
+  /** Between the nodes, where there are several. */
+  readonly broker: Broker | undefined;
+  readonly hints: Relay | undefined;
+  readonly #token: string;
+  readonly #browser: Browser;
   /** The sockets of whoever is cut while the database is away. */
   readonly #sockets: WebSocket[] = [];
-  readonly #folder: string;
-  readonly #browser: Browser;
   readonly #clients: Client[] = [];
   readonly #lookers: Looker[] = [];
+  readonly #disturbances: Disturbance[] = [];
   readonly #written: Written[] = [];
   readonly #pages: Page[] = [];
   readonly #over = new AbortController();
@@ -51,105 +58,110 @@ export class OutageWorld {
   #writing: Promise<void>[] = [];
   #isQuiet = false;
 
-  private constructor(url: string, database: Relay, running: Running, folder: string, browser: Browser) {
+  private constructor(
+    url: string,
+    database: Relay,
+    nodes: readonly Node[],
+    between: { readonly broker: Broker; readonly hints: Relay } | undefined,
+    token: string,
+    browser: Browser,
+  ) {
     this.url = url;
     this.database = database;
-    this.#running = running;
-    this.#folder = folder;
+    this.nodes = nodes;
+    this.broker = between?.broker;
+    this.hints = between?.hints;
+    this.#token = token;
     this.#browser = browser;
   }
 
-  static async start(server: TestServer, browser: Browser): Promise<OutageWorld> {
+  static async start(server: TestServer, browser: Browser, count: number): Promise<OutageWorld> {
     await buildPage();
     const url = await server.newDatabase();
+    await fill(url);
     const database = await startRelay(Number(new URL(url).port));
     const through = new URL(url);
     through.port = String(database.port);
-    const folder = mkdtempSync(join(tmpdir(), "blockyard-outage-"));
-    const faults: string[] = [];
-    const config = makeConfig({
-      env: {},
-      home: join(folder, "home"),
-      root: folder,
-      port: 0,
-      database: through.href,
-    });
-    const running = await serve(config, (level, event, more) => {
-      if (level === "error") faults.push(`${event} ${JSON.stringify(more)}`);
-    });
-    const world = new OutageWorld(url, database, running, folder, browser);
-    const onLost = (error: unknown) => faults.push(`uncaught: ${String((error as Error)?.stack ?? error)}`);
-    process.on("unhandledRejection", onLost);
-    world.#over.signal.addEventListener("abort", () => process.off("unhandledRejection", onLost));
-    Object.assign(world, { faults });
-    return world;
+    const broker = count === 1 ? undefined : await Broker.start();
+    const hints = broker && (await startRelay(broker.port));
+    const nats = hints && `nats://127.0.0.1:${hints.port}`;
+    const token = randomBytes(32).toString("base64url");
+    const nodes: Node[] = [];
+    for (let n = 0; n < count; n++) {
+      const node = new Node(through.href, nats, await freePort(), token);
+      await node.run();
+      nodes.push(node);
+    }
+    return new OutageWorld(url, database, nodes, broker && hints && { broker, hints }, token, browser);
   }
 
   async ready(): Promise<void> {
-    const { kernel } = this.#running;
-    this.#conversation = known(await kernel.createConversation("ann", "outage"));
-    for (let i = 0; i < BLOCKS; i++) known(await this.#say(`block ${i}`));
-    for (const name of ["idle", "reconnecting", "paging", "waiting for a block"]) {
-      const client = await this.#connect(name === "reconnecting");
-      this.#watch(`client ${name}`, await client.follow(this.#conversation, () => undefined));
-    }
-    this.#lookEvents("events idle");
-    const token = this.#running.auth.create("looker", "agent");
-    this.#lookers.push({ name: "mcp", sees: () => this.#mcpSees(token) });
-    for (const name of ["page idle", "page reloaded"]) await this.#openPage(name);
-    this.#writing = [0, 1].map((writer) => this.#write(writer));
+    const [first] = this.nodes as readonly [Node, ...Node[]];
+    this.#conversation = (await first.do("conversation.create", { title: "outage" })).conversation;
+    for (let i = 0; i < BLOCKS; i++)
+      require((await this.#say(first, `block ${i}`)) === "written", `block ${i} was not written`);
+    for (const [n, node] of this.nodes.entries()) await this.#lookAt(node, n);
+    this.#writing = this.nodes.flatMap((node, n) =>
+      [false, true].map((isKeyed) => this.#write(node, `${n}${isKeyed ? "k" : "n"}`, isKeyed)),
+    );
   }
 
   /** Everybody gets into their state while the database is away. */
   async disturb(): Promise<void> {
     for (const socket of this.#sockets) socket.close();
-    const [, , paging, waiting] = this.#clients as [Client, Client, Client, Client];
-    const of = ({ replica }: Client) => [...replica.views.values()][0] as View;
-    void paging.replica.page(of(paging), 40);
-    const [first = ""] = of(waiting).order;
-    of(waiting).texts.delete(first);
-    waiting.replica.want(of(waiting), [first]);
-    this.#lookers.push({ name: "client text", sees: () => of(waiting).texts.has(first) });
-    this.#lookers.push({ name: "client page", sees: () => of(paging).order.length > 100 });
-    const reloading = await this.#connect(false);
-    this.#watch("client reloading", reloading.replica.subscribe(this.#conversation));
-    this.#lookEvents("events opened meanwhile");
-    await this.#pages[1]?.reload({ waitUntil: "commit" });
+    for (const disturbance of this.#disturbances) await disturbance();
   }
 
-  async health(): Promise<{ readonly status: number; readonly body: string }> {
-    const headers = { authorization: `Bearer ${this.#running.auth.ownerToken}` };
-    const answer = await fetch(`${this.#running.url}/health`, { headers });
-    return { status: answer.status, body: await answer.text() };
+  async health(): Promise<readonly { readonly status: number; readonly body: string }[]> {
+    const headers = { authorization: `Bearer ${this.#token}` };
+    return Promise.all(
+      this.nodes.map(async ({ url }) => {
+        const answer = await fetch(`${url}/health`, { headers });
+        return { status: answer.status, body: await answer.text() };
+      }),
+    );
+  }
+
+  /** What a node has said that it should never have to, and nodes that have ended by themselves. */
+  get faults(): readonly string[] {
+    return this.nodes.flatMap(({ log, isRunning }, n) => [
+      ...log
+        .split("\n")
+        .filter((line) => line !== "" && (!line.startsWith("{") || line.includes('"level":"error"')))
+        .map((line) => `node ${n}: ${line}`),
+      ...(isRunning ? [] : [`node ${n} has ended`]),
+    ]);
   }
 
   /** When everybody sees what is written after the outage; how long that took each. */
   async live(withinMs: number): Promise<string> {
     const began = performance.now();
     this.#isQuiet = true; // what comes last must stay on the screens
-    while (isProblem(await this.#say(LAST, "last"))) await sleep(100);
-    const wrote = performance.now() - began;
-    const took: string[] = [`write ${seconds(wrote)}`];
+    await Promise.all(this.#writing);
+    const [first] = this.nodes as readonly [Node, ...Node[]];
+    while ((await this.#say(first, LAST, "last")) !== "written") await sleep(100);
+    const took = new Map([["write", performance.now() - began]]);
     const left = new Set(this.#lookers.map(({ name }) => name));
     const look = async ({ name, sees }: Looker): Promise<void> => {
       while (performance.now() - began < withinMs) {
         if (await sees()) {
           left.delete(name);
-          took.push(`${name} ${seconds(performance.now() - began)}`);
+          took.set(name, performance.now() - began);
           return;
         }
         await sleep(50);
       }
     };
     await Promise.all(this.#lookers.map(look));
-    require(left.size === 0, `not live after ${withinMs} ms: ${[...left].join(", ")}; ${took.join(", ")}`);
-    return took.join(", ");
+    const told = [...took].map(([name, ms]) => `${name} ${seconds(ms)}`);
+    require(left.size === 0, `not live after ${withinMs} ms: ${[...left].join(", ")}; ${told.join(", ")}`);
+    return this.nodes.length === 1
+      ? told.join(", ")
+      : `${this.#lookers.length} viewers after ${seconds(Math.max(...took.values()))} at most`;
   }
 
-  /** What was said to be written is there once, what was said not to be is not. */
-  async requireTrueAnswers(): Promise<void> {
-    this.#isQuiet = true;
-    await Promise.all(this.#writing);
+  /** What was said to be written is there once, what was said not to be is not. How many of each. */
+  async requireTrueAnswers(isMet: boolean): Promise<string> {
     const store = await openPostgresStore(this.url);
     const blocks = await store.blocks({ conversation: this.#conversation, order: "first", limit: 1e6 });
     const counts = new Map<string, number>();
@@ -158,14 +170,24 @@ export class OutageWorld {
       counts.set(text, (counts.get(text) ?? 0) + 1);
     }
     await store.close();
+    const tally = { written: 0, refused: 0, uncertain: 0 };
     for (const { text, answer } of this.#written) {
       const count = counts.get(text) ?? 0;
-      if (answer === "written") require(count === 1, `${text} was answered and is there ${count} times`);
-      else if (answer.problem === "storage") require(count === 0, `${text} is there: ${answer.message}`);
-      else
-        require(answer.problem === "uncertain" && count <= 1, `${text}: ${answer.problem} ${answer.message}`);
+      if (answer === "written") {
+        tally.written++;
+        require(count === 1, `${text} was answered and is there ${count} times`);
+      } else if (answer.problem === "uncertain") {
+        tally.uncertain++;
+        require(count <= 1, `${text} is there ${count} times`);
+      } else {
+        tally.refused++;
+        require(answer.problem === "storage", `${text}: ${answer.problem} ${answer.message}`);
+        require(count === 0, `${text} is there: ${answer.message}`);
+      }
     }
-    require(this.#written.some(({ answer }) => answer !== "written"), "no write met the outage");
+    require(tally.written > 0, "nothing was written");
+    require(!isMet || tally.refused + tally.uncertain > 0, "no write met the outage");
+    return `${tally.written} written, ${tally.refused} refused, ${tally.uncertain} not known: all true`;
   }
 
   async stop(): Promise<void> {
@@ -174,32 +196,79 @@ export class OutageWorld {
     for (const page of this.#pages) await page.context().close();
     for (const client of this.#clients) client.close();
     await Promise.all(this.#writing);
-    await this.#running.stop();
+    for (const node of this.nodes) await node.end("SIGKILL");
+    for (const node of this.nodes) node.clear();
+    await this.broker?.signal("SIGCONT");
+    await this.broker?.signal("SIGKILL");
+    await this.hints?.stop();
     await this.database.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #say(text: string, key?: string) {
-    return this.#running.kernel.write(this.#conversation, {
-      agent: "ann",
-      ...(key === undefined ? {} : { key }),
-      plan: (draft) => {
-        const made = draft.create({ kind: "text", role: "user", text, status: "done" });
-        return isProblem(made) ? made : made.id;
-      },
+  /** Viewers in every state and over every transport, at one node. */
+  async #lookAt(node: Node, n: number): Promise<void> {
+    const at = this.nodes.length === 1 ? "" : ` at ${n}`;
+    const follow = async (name: string, isCut = false) => {
+      const client = await this.#connect(node, isCut);
+      const view = await client.follow(this.#conversation, () => undefined);
+      this.#watch(`client ${name}${at}`, view);
+      return { client, view };
+    };
+    await follow("idle");
+    await follow("reconnecting", true);
+    this.#disturbPaging(await follow("paging"), at);
+    this.#disturbWaiting(await follow("waiting for a block"), at);
+    this.#disturbances.push(async () => {
+      const { replica } = await this.#connect(node, false);
+      this.#watch(`client reloading${at}`, replica.subscribe(this.#conversation));
+      this.#lookEvents(node, `events opened meanwhile${at}`);
+    });
+    this.#lookEvents(node, `events idle${at}`);
+    const token = new Auth(node.config.home, "owner", Date.now).create("looker", "agent");
+    this.#lookers.push({ name: `mcp${at}`, sees: () => this.#mcpSees(node, token) });
+    await this.#openPage(node, `page idle${at}`);
+    const page = await this.#openPage(node, `page reloaded${at}`);
+    this.#disturbances.push(async () => {
+      // A page cannot come from a node that is gone: whoever reloads then looks at the browser's own words.
+      if (node.isRunning) await page.reload({ waitUntil: "commit" });
     });
   }
 
-  /** Writes with and without keys, each text once, and remembers what it was told. */
-  async #write(writer: number): Promise<void> {
+  #disturbPaging({ client, view }: { readonly client: Client; readonly view: View }, at: string): void {
+    this.#disturbances.push(() => {
+      void client.replica.page(view, 40);
+      this.#lookers.push({ name: `client page${at}`, sees: () => view.order.length > 100 });
+    });
+  }
+
+  #disturbWaiting({ client, view }: { readonly client: Client; readonly view: View }, at: string): void {
+    this.#disturbances.push(() => {
+      const [first = ""] = view.order;
+      view.texts.delete(first);
+      client.replica.want(view, [first]);
+      this.#lookers.push({ name: `client text${at}`, sees: () => view.texts.has(first) });
+    });
+  }
+
+  async #say(node: Node, content: string, key?: string): Promise<Answer> {
+    const block = { kind: "text", role: "user", status: "done", content };
+    const made = { conversation: this.#conversation, ...block };
+    const answer = await node.call("block.create", made, key).catch((error: unknown) => {
+      // The node is gone: nobody has answered.
+      return { status: 0, body: { problem: "uncertain", message: String(error) } };
+    });
+    return answer.status === 200 ? "written" : (answer.body as Exclude<Answer, "written">);
+  }
+
+  /** Writes each text once, and remembers what it was told. */
+  async #write(node: Node, name: string, isKeyed: boolean): Promise<void> {
     for (let i = 0; !this.#isQuiet; i++, await sleep(WRITE_EVERY_MS)) {
-      const text = `w${writer} ${i}`;
-      const answer = await this.#say(text, writer === 0 ? undefined : text);
-      this.#written.push({ text, answer: isProblem(answer) ? answer : "written" });
+      const text = `w${name} ${i}`;
+      const answer = await this.#say(node, text, isKeyed ? `w${name}-${i}` : undefined);
+      this.#written.push({ text, answer });
     }
   }
 
-  async #connect(isCut: boolean): Promise<Client> {
+  async #connect({ url }: Node, isCut: boolean): Promise<Client> {
     const { WebSocket } = globalThis;
     const sockets = this.#sockets;
     if (isCut)
@@ -209,7 +278,7 @@ export class OutageWorld {
           sockets.push(this);
         }
       };
-    const client = await connect({ url: this.#running.url, token: this.#running.auth.ownerToken });
+    const client = await connect({ url, token: this.#token });
     globalThis.WebSocket = WebSocket;
     this.#clients.push(client);
     return client;
@@ -223,26 +292,30 @@ export class OutageWorld {
   }
 
   /** As a browser reads server-sent events: after an end it comes back, after an error status it does not. */
-  #lookEvents(name: string): void {
-    const headers = { authorization: `Bearer ${this.#running.auth.ownerToken}` };
+  #lookEvents({ url }: Node, name: string): void {
+    const headers = { authorization: `Bearer ${this.#token}` };
     const { signal } = this.#over;
     const state = { isOpen: false, refused: 0 };
     const follow = async (): Promise<void> => {
+      const path = `/v1/conversations/${this.#conversation}/events`;
       while (!signal.aborted && state.refused === 0) {
-        const path = `/v1/conversations/${this.#conversation}/events`;
-        const answer = await fetch(`${this.#running.url}${path}`, { headers, signal });
-        if (!answer.ok) state.refused = answer.status;
-        for await (const _ of answer.body ?? []) state.isOpen = answer.ok;
+        try {
+          const answer = await fetch(`${url}${path}`, { headers, signal });
+          if (!answer.ok) state.refused = answer.status;
+          for await (const _ of answer.body ?? []) state.isOpen = answer.ok;
+        } catch {
+          // the node is gone, or this is over
+        }
         state.isOpen = false;
         await sleep(200);
       }
     };
-    follow().catch(() => undefined);
+    void follow();
     this.#lookers.push({ name, sees: () => state.isOpen && state.refused === 0 });
   }
 
-  async #mcpSees(token: string): Promise<boolean> {
-    const answer = await fetch(`${this.#running.url}/mcp`, {
+  async #mcpSees({ url }: Node, token: string): Promise<boolean> {
+    const answer = await fetch(`${url}/mcp`, {
       method: "POST",
       headers: {
         authorization: `Bearer ${token}`,
@@ -253,15 +326,15 @@ export class OutageWorld {
         ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
         params: { name: "kernel_search", arguments: { query: LAST, kinds: "all" } },
       }),
-    });
-    return (await answer.text()).includes("block_id");
+    }).catch(() => undefined);
+    return (await answer?.text().catch(() => ""))?.includes("block_id") ?? false;
   }
 
-  async #openPage(name: string): Promise<void> {
+  async #openPage(node: Node, name: string): Promise<Page> {
     const context = await this.#browser.newContext();
     const page = await context.newPage();
-    const link = this.#running.auth.makeLink(); // good once
-    await page.goto(`${this.#running.url}/c/${this.#conversation}?link=${link}`);
+    const link = new Auth(node.config.home, "owner", Date.now).makeLink(this.#token); // good once
+    await page.goto(`${node.url}/c/${this.#conversation}?link=${link}`);
     await page
       .getByText(`block ${BLOCKS - 1}`, { exact: true })
       .first()
@@ -271,6 +344,7 @@ export class OutageWorld {
       name,
       sees: async () => (await page.getByText(LAST, { exact: true }).count()) > 0,
     });
+    return page;
   }
 }
 

@@ -6,6 +6,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { endWithUs } from "./end-with-us.ts";
 
 const PATHS = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"];
 const START_MS = 10_000;
@@ -16,7 +17,6 @@ export class Broker {
 
   private constructor(port: number) {
     this.port = port;
-    process.on("exit", () => this.#process?.kill("SIGKILL"));
   }
 
   static async start(): Promise<Broker> {
@@ -31,7 +31,7 @@ export class Broker {
 
   async run(): Promise<void> {
     const args = ["-a", "127.0.0.1", "-p", String(this.port)];
-    this.#process = spawn(brokerPath(), args, { stdio: "ignore" });
+    this.#process = endWithUs(spawn(brokerPath(), args, { stdio: "ignore" }));
     for (const endMs = Date.now() + START_MS; !(await isOpen(this.port)); await sleep(20))
       if (Date.now() > endMs) throw new Error("nats-server does not start");
   }

@@ -17,6 +17,7 @@ import { FAKE } from "../e2e/lifecycle/world.ts";
 import { BARE_PATH, CACHED, type Called } from "../e2e/server.ts";
 import type { TestServer } from "../postgres/server.ts";
 import { Broker, freePort } from "./broker.ts";
+import { endWithUs } from "./end-with-us.ts";
 
 const ANSWER_MS = 40_000;
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
@@ -73,7 +74,6 @@ export class Node {
     this.config = { database, nats, home, root, port };
     this.url = `http://127.0.0.1:${port}`;
     this.#token = token;
-    process.on("exit", () => this.#process?.kill("SIGKILL"));
   }
 
   async run(): Promise<void> {
@@ -90,7 +90,7 @@ export class Node {
         BLOCKYARD_DATABASE: database,
       },
     });
-    this.#process = child;
+    this.#process = endWithUs(child);
     child.stderr?.on("data", (data: Buffer) => {
       this.log += data.toString();
     });

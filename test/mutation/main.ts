@@ -12,6 +12,7 @@ import { ACCESS_MUTATIONS } from "./access-mutations.ts";
 import { copySources } from "./copy.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 import { SAFETY_MUTATIONS } from "./safety-mutations.ts";
+import { USE_MUTATIONS } from "./use-mutations.ts";
 
 interface Result {
   readonly passed: number;
@@ -22,7 +23,7 @@ interface Result {
 const LIMIT_MS = 180_000;
 
 const words = process.argv.slice(2);
-const chosen = [...MUTATIONS, ...ACCESS_MUTATIONS, ...SAFETY_MUTATIONS].filter(
+const chosen = [...MUTATIONS, ...ACCESS_MUTATIONS, ...SAFETY_MUTATIONS, ...USE_MUTATIONS].filter(
   ({ name }) => words.length === 0 || words.some((word) => name.startsWith(word)),
 );
 const copy = copySources();

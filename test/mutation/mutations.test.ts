@@ -5,11 +5,12 @@ import { expect, it } from "vitest";
 import { ACCESS_MUTATIONS } from "./access-mutations.ts";
 import { MUTATIONS } from "./mutations.ts";
 import { SAFETY_MUTATIONS } from "./safety-mutations.ts";
+import { USE_MUTATIONS } from "./use-mutations.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
 it.each(
-  [...MUTATIONS, ...ACCESS_MUTATIONS, ...SAFETY_MUTATIONS].map(
+  [...MUTATIONS, ...ACCESS_MUTATIONS, ...SAFETY_MUTATIONS, ...USE_MUTATIONS].map(
     (mutation) => [mutation.name, mutation] as const,
   ),
 )("[R32] %s", (_, mutation) => {

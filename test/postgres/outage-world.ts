@@ -104,6 +104,7 @@ export class OutageWorld {
     this.#writing = this.nodes.flatMap((node, n) =>
       [false, true].map((isKeyed) => this.#write(node, `${n}${isKeyed ? "k" : "n"}`, isKeyed)),
     );
+    while (this.#written.length < this.#writing.length) await sleep(10);
   }
 
   /** Everybody gets into their state while the database is away. */

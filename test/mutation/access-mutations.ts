@@ -258,7 +258,7 @@ export const ACCESS_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "ingest: nothing is redacted",
-    file: "packages/server/src/app/serve.ts",
+    file: "packages/server/src/app/routes.ts",
     find: "(config.redactIngest ? redactBody(body) : body);",
     replace: "(config.redactIngest === null ? redactBody(body) : body);",
     tests: ["test/access/redact.test.ts"],

@@ -227,9 +227,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "trust: a turn starts whatever acts by itself",
-    file: "packages/server/src/turns/turns.ts",
-    find: "    const refused = driver.check(request) ?? this.#trust(request.cwd) ?? (await this.#shows(request));\n",
-    replace: "    const refused = driver.check(request) ?? (await this.#shows(request));\n",
+    file: "packages/server/src/turns/turn-check.ts",
+    find: "    const refused = driver.check(request) ?? (await this.again(request));\n",
+    replace: "    const refused = driver.check(request) ?? (await this.#options.shows(request));\n",
     tests: ["test/access/trust.test.ts"],
     projects: unit,
   },

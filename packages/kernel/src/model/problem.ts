@@ -47,6 +47,9 @@ export function isPassing({ problem: code }: Problem): boolean {
   return PASSING.includes(code);
 }
 
+/** By its shape, since it may have come over a wire: a code and a sentence. What only has a field of that name is none. */
 export function isProblem(value: unknown): value is Problem {
-  return typeof value === "object" && value !== null && typeof (value as Problem).problem === "string";
+  if (typeof value !== "object" || value === null) return false;
+  const { problem: code, message } = value as Partial<Problem>;
+  return typeof code === "string" && typeof message === "string";
 }

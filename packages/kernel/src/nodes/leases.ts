@@ -50,7 +50,7 @@ export class Leases {
     this.#kernel = kernel;
     this.#register = kernel.store.nodes;
     this.#startedAt = kernel.env.monotonic();
-    this.#stopListening = kernel.listen((told) => this.#onCommit(told));
+    this.#stopListening = kernel.listen((change) => this.#onCommit(change));
   }
 
   /** Finds what is held, and looks at it from then on. */

@@ -82,7 +82,7 @@ export class Nodes {
     const closeWhatIsLeft = isAlone ? closeOrphans : closeLeftBy;
     // Whether the others whose leases have ended are dead it cannot know yet: see #mayJudge.
     const closed = await closeWhatIsLeft(this.#kernel, agent, () => this.#registered());
-    this.#ends.push(this.#kernel.listen((told) => this.#told(told)));
+    this.#ends.push(this.#kernel.listen((change) => this.#onCommit(change)));
     this.#ends.push(this.#options.broadcast.listen((word) => this.#onWord(word)));
     this.#every("beat", limits.leaseMs / 3, () => this.beat());
     this.#every("look", limits.lookMs, () => this.look());
@@ -172,7 +172,7 @@ export class Nodes {
 
   // -- out
 
-  #told({ conversation, record: { seq } }: Change): void {
+  #onCommit({ conversation, record: { seq } }: Change): void {
     if (seq <= (this.#heard.get(conversation) ?? 0)) return;
     if (this.#hints.size >= limits.hintedConversations) return; // they look for themselves
     this.#hints.set(conversation, seq);
@@ -234,12 +234,12 @@ export class Nodes {
     const before = this.#seen;
     this.#seen = new Map(records.map(({ id, seq }) => [id, seq]));
     if (before === undefined) return;
-    for (const record of records) if (before.get(record.id) !== record.seq) this.#tellRecord(record);
+    for (const record of records) if (before.get(record.id) !== record.seq) this.#emitRecord(record);
   }
 
-  #tellRecord(record: Conversation): void {
+  #emitRecord(record: Conversation): void {
     this.#heard.set(record.id, Math.max(record.seq, this.#heard.get(record.id) ?? 0));
-    this.#kernel.tellRecord(record);
+    this.#kernel.emitRecord(record);
   }
 
   // -- timers

@@ -76,7 +76,7 @@ class Subscription implements AsyncIterable<Item>, AsyncIterator<Item> {
       this.#changed.add(block_id);
     }
     for (const id of scope.block_ids) this.#changed.add(id);
-    this.#stopListening = call.kernel.listen((told) => this.#take(told));
+    this.#stopListening = call.kernel.listen((change) => this.#take(change));
     call.signal?.addEventListener("abort", this.#end);
     if (call.signal?.aborted) this.#end();
   }

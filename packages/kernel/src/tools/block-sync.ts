@@ -147,9 +147,9 @@ class Wait {
     this.#over = wait_ms === 0;
     if (this.#over) return;
     const blocks = new Set<BlockId>(versions.map(({ block_id }) => block_id));
-    const concerns = (told: Change) =>
-      told.blocks.some(({ id }) => blocks.has(id) || told.conversation === conversation);
-    this.#stops.push(kernel.listen((told) => concerns(told) && this.#set("changed")));
+    const concerns = (change: Change) =>
+      change.blocks.some(({ id }) => blocks.has(id) || change.conversation === conversation);
+    this.#stops.push(kernel.listen((change) => concerns(change) && this.#set("changed")));
     const end = () => this.#set("over");
     this.#stops.push(kernel.env.after(wait_ms, end));
     signal?.addEventListener("abort", end);

@@ -18,58 +18,28 @@ import { askOf, waitsFor } from "../model/ask.ts";
 import { type Block, isLapsed } from "../model/block.ts";
 import type { Turn } from "../model/conversation.ts";
 import type { BlockId } from "../model/ids.ts";
-import type { Json } from "../model/json.ts";
 import { isEnded, RESULT_KINDS } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import type { Op } from "../model/op.ts";
 import { splicesOf } from "../model/op.ts";
 import { Text } from "../text/text.ts";
 import {
-  type ContentBlockType,
-  LLM_VERSION,
-  type LlmEvent,
-  type LlmHead,
-  type LlmTool,
-} from "./llm-event.ts";
-
-const TYPES: Readonly<Record<string, ContentBlockType>> = {
-  text: "text",
-  thinking: "thinking",
-  tool_call: "tool_use",
-};
-const DELTAS = { text: "text_delta", thinking: "thinking_delta", tool_use: "input_json_delta" } as const;
-
-interface Message {
-  readonly id: string;
-  blocks: number;
-  model: string | undefined;
-  /** How often each tool id has come: a second one is told under another name. */
-  readonly toolIds: Map<string, number>;
-}
+  type Content,
+  delta,
+  headOf,
+  type Message,
+  newContent,
+  progress,
+  run,
+  startOf,
+  stopOf,
+  TYPES,
+} from "./llm-content.ts";
+import type { LlmEvent } from "./llm-event.ts";
 
 interface Result {
   readonly call: BlockId;
   text: Text;
-}
-
-interface Known extends LlmTool {
-  readonly message: Message;
-  readonly index: number;
-  readonly type: ContentBlockType;
-  text: Text;
-  isStopped: boolean;
-  input: Json;
-  /** The ask that was told last. */
-  asked: string | undefined;
-  hasRun: boolean;
-  isComplete: boolean;
-  /** The block with its result, once there is one; and whether `complete` has told it. */
-  result: BlockId | undefined;
-  hasResultTold: boolean;
-  /** It has ended because its agent was away, and may go on. */
-  hasLapsed: boolean;
-  /** Its message has stopped, and its text is not followed any more. */
-  isLetGo: boolean;
 }
 
 /** Whether a block is a content block of a turn's message. */
@@ -80,7 +50,7 @@ export function isContent({ kind, role, side, metadata }: Block): boolean {
 /** Turns commits into events. One per client, fed in order. */
 export class LlmEvents {
   readonly #messages = new Map<string, Message>();
-  readonly #known = new Map<BlockId, Known>();
+  readonly #known = new Map<BlockId, Content>();
   readonly #results = new Map<BlockId, Result>();
   /** Messages that have stopped, with how many blocks they had: their turns may be told of once more. */
   readonly #stopped = new Map<string, number>();
@@ -189,36 +159,10 @@ export class LlmEvents {
     const message = this.#messages.get(block.metadata.turn ?? "");
     const type = TYPES[block.kind];
     if (!message || !type || !isContent(block) || this.#known.has(block.id)) return [];
-    const tool = {
-      toolName: block.metadata.toolName ?? "",
-      toolId: type === "tool_use" ? uniqueId(message, block.metadata.toolUseId ?? "") : "",
-    };
-    const known: Known = {
-      message,
-      index: message.blocks++,
-      type,
-      ...tool,
-      text: Text.of(text),
-      isStopped: false,
-      input: null,
-      asked: undefined,
-      hasRun: false,
-      isComplete: false,
-      result: undefined,
-      hasResultTold: false,
-      hasLapsed: false,
-      isLetGo: false,
-    };
+    const known = newContent(message, type, block, text);
     this.#known.set(block.id, known);
     const head = headOf(message, block.createdAt);
-    const start: LlmEvent = {
-      ...head,
-      type: "llm_content_block_start",
-      contentBlockIndex: known.index,
-      contentBlockType: type,
-      ...(type === "tool_use" ? tool : {}),
-    };
-    return text === "" ? [start] : [start, delta(known, head, text)];
+    return text === "" ? [startOf(known, head)] : [startOf(known, head), delta(known, head, text)];
   }
 
   /** Whether a block is the result of a call that is told, and the first one. */
@@ -334,7 +278,7 @@ export class LlmEvents {
     ];
   }
 
-  #completed(known: Known, block: Block): LlmEvent {
+  #completed(known: Content, block: Block): LlmEvent {
     const { metadata, status, updatedAt } = block;
     known.isComplete = true;
     const { toolName, toolId, message } = known;
@@ -367,42 +311,4 @@ export function hasStarted({ metadata, status }: Block, hasResult: boolean): boo
   if (!isEnded(status) || reason === "truncated" || reason === "denied") return false;
   // Its end came without a word about its beginning: it ran if it came to something.
   return success === true || (input !== undefined && reason === "failed");
-}
-
-function uniqueId({ toolIds }: Message, id: string): string {
-  const times = (toolIds.get(id) ?? 0) + 1;
-  toolIds.set(id, times);
-  return times === 1 ? id : `${id}#${times}`;
-}
-
-function headOf(message: Pick<Message, "id">, at: number): LlmHead {
-  return { version: LLM_VERSION, messageId: message.id, timestamp: new Date(at).toISOString() };
-}
-
-function run(known: Known, head: LlmHead): LlmEvent[] {
-  known.hasRun = true;
-  const { toolName, toolId, input: toolInput } = known;
-  return [{ ...head, type: "llm_tool_execution_start", toolName, toolId, toolInput }];
-}
-
-function progress({ toolName, toolId }: Known): LlmTool & { readonly type: "llm_tool_execution_progress" } {
-  return { type: "llm_tool_execution_progress", toolName, toolId };
-}
-
-function delta(known: Known, head: LlmHead, text: string): LlmEvent {
-  const { index, type } = known;
-  return {
-    ...head,
-    type: "llm_content_block_delta",
-    contentBlockIndex: index,
-    deltaType: DELTAS[type],
-    delta: text,
-  };
-}
-
-/** Also where the same turn is told of again, because more became known of its end: that begins no new message. */
-function stopOf(turn: Turn, totalContentBlocks: number): LlmEvent {
-  const stopReason = turn.stopReason ?? turn.reason ?? (turn.status === "done" ? "end_turn" : "error");
-  const head = headOf({ id: turn.id }, turn.endedAt ?? turn.startedAt);
-  return { ...head, type: "llm_message_stop", stopReason, totalContentBlocks };
 }

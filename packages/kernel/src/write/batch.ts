@@ -14,6 +14,7 @@ import type { BaseState } from "./base-state.ts";
 import { refusedWrite } from "./deletions.ts";
 import { Draft } from "./draft.ts";
 import { type DraftedUnit, Missing } from "./draft-base.ts";
+import type { MissingPart } from "./missing.ts";
 import type { Queued } from "./write.ts";
 
 export interface Batch {
@@ -24,14 +25,14 @@ export interface Batch {
   /** None where no plan came to an op. */
   readonly commit: Commit | undefined;
   /** What the next write needs. */
-  readonly missing: Missing | undefined;
+  readonly missing: MissingPart | undefined;
 }
 
 /** The first of what waits, until something is missing or the batch is full. */
 export function planBatch(env: Env, base: BaseState, waiting: readonly Queued[]): Batch {
   base.planning = waiting[0];
   const draft = new Draft(base);
-  let missing: Missing | undefined;
+  let missing: MissingPart | undefined;
   let count = 0;
   while (count < waiting.length && count < limits.queuedWrites && draft.ops.length < limits.opsPerCommit) {
     const write = waiting[count] as Queued;
@@ -39,7 +40,7 @@ export function planBatch(env: Env, base: BaseState, waiting: readonly Queued[])
     base.planning = write;
     const answer = plan(env, base, draft, write);
     if (answer instanceof Missing) {
-      missing = answer;
+      missing = { what: answer.what, write };
       break;
     }
     write.answer = answer;

@@ -5,6 +5,7 @@
 
 import { expiredAsk } from "../model/ask.ts";
 import type { Block } from "../model/block.ts";
+import type { BlockId } from "../model/ids.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import { isEnded, type Stage, type Status, stageCanFollow } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
@@ -87,4 +88,18 @@ export function cleanPatch(patch: JsonObject, checked: JsonObject): JsonObject {
     else if (patch[key] === null) clean[key] = null;
   }
   return clean;
+}
+
+export function absentProblem(id: BlockId): Problem {
+  return problem("not_found", `block ${id} does not exist`, { block_id: id });
+}
+
+export function notAnIdProblem(id: string): Problem {
+  return problem(
+    "not_found",
+    `${JSON.stringify(id.slice(0, 80))} is not a block id (conversation/agent/number)`,
+    {
+      block_id: id.slice(0, 80),
+    },
+  );
 }

@@ -41,7 +41,7 @@ export class Cursors {
 
   constructor(kernel: Kernel) {
     this.#env = kernel.env;
-    this.#stopListening = kernel.listen((told) => this.#follow(told));
+    this.#stopListening = kernel.listen((change) => this.#follow(change));
   }
 
   /** Calls back whenever a cursor of a conversation was set, moved by its owner, or has gone. Not for moves by edits. */

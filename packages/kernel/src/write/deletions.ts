@@ -25,7 +25,7 @@ interface Host {
   write<T>(conversation: ConversationId, write: Write<T>): Promise<T | Problem>;
   /** What the kernel has of a conversation may be old: another node has written. */
   wake(conversation: ConversationId): Promise<void>;
-  tellRecord(record: Conversation): void;
+  emitRecord(record: Conversation): void;
   /** Lets go of what it has of a conversation that was removed. */
   forget(conversation: ConversationId): void;
 }
@@ -71,7 +71,7 @@ export class Deletions {
   }
 
   /** Takes in a record that was committed, here or elsewhere. */
-  hear({ id, deleted }: Conversation): void {
+  onCommit({ id, deleted }: Conversation): void {
     if (deleted) {
       this.#hidden.set(id, deleted);
       this.#sweepAt(deleted.until);
@@ -91,10 +91,10 @@ export class Deletions {
     const record = await this.#host.store.conversation(id);
     if (record === undefined) return this.#forget(id);
     const wasHidden = this.#hidden.has(id);
-    this.hear(record);
+    this.onCommit(record);
     if (!this.#isLoaded || wasHidden === (record.deleted !== undefined)) return;
     await this.#host.wake(id);
-    this.#host.tellRecord(record);
+    this.#host.emitRecord(record);
   }
 
   async delete(id: ConversationId, by: AgentId, key?: string): Promise<Deleted | Problem> {

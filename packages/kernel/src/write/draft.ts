@@ -32,6 +32,7 @@ import { EMPTY_UPDATE } from "../text/merge.ts";
 import { cleanText } from "../text/sanitize.ts";
 import type { Text } from "../text/text.ts";
 import {
+  absentProblem,
   checkSplices,
   checkStage,
   cleanPatch,
@@ -41,6 +42,7 @@ import {
   transitionProblem,
 } from "./block-rules.ts";
 import { type DraftBase, type DraftedUnit, Missing } from "./draft-base.ts";
+import { DraftChanges } from "./draft-changes.ts";
 
 export interface NewBlock {
   readonly kind: Kind;
@@ -52,57 +54,27 @@ export interface NewBlock {
   readonly metadata?: JsonObject;
 }
 
-/** How one plan is taken back: what its changes have replaced, newest last. */
-type Change =
-  | { readonly block: BlockId; readonly before: Block | undefined }
-  | { readonly turn: string; readonly before: Turn | undefined };
-
 interface Answer {
   readonly key: string;
   readonly answer: Json;
 }
 
-const NO_TEXTS: ReadonlySet<BlockText> = new Set();
-// Never added to.
-const NO_OPS: Op[] = [];
-const NO_ANSWERS: Answer[] = [];
-const NO_UNITS: DraftedUnit[] = [];
-const NO_BLOCKS: readonly Block[] = [];
-const NO_TURNS: readonly Turn[] = [];
+const NO_ANSWERS: Answer[] = []; // Never added to.
 
 export class Draft {
   readonly #base: DraftBase;
-  // Most drafts are one append to a text that nobody has loaded, and there are more of them than of anything else: what
-  // they do not need is not made. An array that begins empty has room for many; one that begins with its first does not.
-  #ops: Op[] = NO_OPS;
+  readonly #changes: DraftChanges;
   #answers: Answer[] = NO_ANSWERS;
-  #units: DraftedUnit[] = NO_UNITS;
-  #touched: Set<BlockText> | undefined;
-  #invalidated: Set<BlockText> | undefined;
-  #turns: Map<string, Turn> | undefined;
-  #record: Conversation;
-  /** The blocks as drafted, in the order in which they were first changed: one by itself, several in a map. */
-  #block: Block | undefined;
-  #blocks: Map<BlockId, Block> | undefined;
   #agent: AgentId = "";
   #at = 0;
-  // How things stood before the plan at hand.
-  #opsBefore = 0;
-  #unitsBefore = 0;
-  #recordBefore: Conversation;
-  #blockBefore: Block | undefined;
-  #hadBlocks = false;
-  #changes: Change[] | undefined;
-  #touchedNow: BlockText[] | undefined;
 
   constructor(base: DraftBase) {
     this.#base = base;
-    this.#record = base.record;
-    this.#recordBefore = this.#record;
+    this.#changes = new DraftChanges(base.record);
   }
 
   get ops(): readonly Op[] {
-    return this.#ops;
+    return this.#changes.ops;
   }
 
   get answers(): readonly Answer[] {
@@ -111,21 +83,21 @@ export class Draft {
 
   /** Texts that this draft has changed: invalidated if the batch does not commit. */
   get touched(): ReadonlySet<BlockText> {
-    return this.#touched ?? NO_TEXTS;
+    return this.#changes.touched;
   }
 
   /** Texts that a plan has changed and then given up: invalidated whatever becomes of the batch. */
   get invalidated(): ReadonlySet<BlockText> {
-    return this.#invalidated ?? NO_TEXTS;
+    return this.#changes.invalidated;
   }
 
   /** Units as they stand after this draft, for the queue to remember. */
   get units(): readonly DraftedUnit[] {
-    return this.#units;
+    return this.#changes.units;
   }
 
   get record(): Conversation {
-    return this.#record;
+    return this.#changes.record;
   }
 
   get agent(): AgentId {
@@ -139,16 +111,16 @@ export class Draft {
   /** The ops that follow in this plan carry that time: what is imported happened then. */
   dated(at: number): void {
     this.#at = at;
-    if (this.#record.seq === 0) this.#record = { ...this.#record, createdAt: at };
+    const { record } = this.#changes;
+    if (record.seq === 0) this.#changes.record = { ...record, createdAt: at };
   }
 
   get changedBlocks(): readonly Block[] {
-    if (this.#blocks) return [...this.#blocks.values()];
-    return this.#block ? [this.#block] : NO_BLOCKS;
+    return this.#changes.blocks;
   }
 
   get changedTurns(): readonly Turn[] {
-    return this.#turns ? [...this.#turns.values()] : NO_TURNS;
+    return this.#changes.turns;
   }
 
   /** Keeps the answer of the plan that was run last, to be given again to the same key. */
@@ -159,26 +131,26 @@ export class Draft {
 
   /** Runs one plan: its ops stay if it succeeds, and none of them if it answers with a problem. */
   plan(agent: AgentId, at: number, write: { plan(draft: Draft): unknown }): unknown {
-    this.#begin();
+    this.#changes.begin();
     this.#agent = agent;
     this.#at = at;
     try {
       const answer = write.plan(this);
-      if (isProblem(answer)) this.#rollBack();
+      if (isProblem(answer)) this.#changes.rollBack();
       return answer;
     } catch (error) {
-      this.#rollBack();
+      this.#changes.rollBack();
       throw error;
     }
   }
 
   block(id: BlockId): Block | Problem {
-    const known = this.#drafted(id) ?? this.#base.block(id);
+    const known = this.#changes.block(id) ?? this.#base.block(id);
     if (known) return known;
     const parts = parseBlockId(id);
-    if (parts?.conversation !== this.#base.conversation) return notFound(id);
+    if (parts?.conversation !== this.#base.conversation) return absentProblem(id);
     if (known === undefined) throw new Missing({ block: id });
-    return notFound(id);
+    return absentProblem(id);
   }
 
   /** The text as drafted so far. */
@@ -187,13 +159,13 @@ export class Draft {
   }
 
   turn(id: string): Turn | undefined {
-    return this.#turns?.get(id) ?? this.#base.turn(id);
+    return this.#changes.turn(id) ?? this.#base.turn(id);
   }
 
   create(spec: NewBlock): Block | Problem {
     const text = cleanText(spec.text ?? "");
     if (text.length > limits.writeTextChars) return tooLongProblem(text.length, limits.writeTextChars);
-    const parent = spec.parent === undefined ? this.#record.head : spec.parent;
+    const parent = spec.parent === undefined ? this.record.head : spec.parent;
     let side = spec.side ?? RESULT_KINDS.includes(spec.kind);
     if (parent !== null) {
       const above = this.block(parent);
@@ -235,7 +207,7 @@ export class Draft {
     const at = loaded.anchorOf(this.#agent, block.agent);
     if (at === undefined) throw new Missing({ undo: id });
     const splices = [{ at, del: "", ins: clean }];
-    this.#touch(loaded);
+    this.#changes.touch(loaded);
     const update = merge.splice(splices);
     const anchor = merge.anchor(at + clean.length);
     return this.#push(promoted, { type: "splice", splices, update, anchor }, "append");
@@ -249,7 +221,7 @@ export class Draft {
     if (isProblem(promoted)) return promoted;
     const loaded = this.#loaded(id);
     assert(loaded.merge !== undefined, "promoted");
-    this.#touch(loaded);
+    this.#changes.touch(loaded);
     return this.#push(promoted, { type: "splice", splices, update: loaded.merge.splice(splices) });
   }
 
@@ -258,7 +230,7 @@ export class Draft {
     const promoted = this.promote(id);
     if (isProblem(promoted)) return promoted;
     const loaded = this.#loaded(id);
-    this.#touch(loaded);
+    this.#changes.touch(loaded);
     const merged = loaded.mergeUpdate(update);
     // A replica may have got from another node what this one has not heard of yet.
     if (isProblem(merged) && merged.problem !== "invalid" && !this.#base.isFresh()) {
@@ -277,7 +249,7 @@ export class Draft {
     const block = this.block(id);
     if (isProblem(block) || block.promoted) return block;
     const loaded = this.#loaded(id);
-    this.#touch(loaded);
+    this.#changes.touch(loaded);
     loaded.promote();
     return this.#push(block, { type: "promote" });
   }
@@ -353,7 +325,7 @@ export class Draft {
       return problem("nothing", `${this.#agent} has nothing to ${type} in ${id}`, { agent: this.#agent });
     const splices = model.difference(unit.unit, type === "redo");
     assert(loaded.merge !== undefined, "promoted");
-    this.#touch(loaded);
+    this.#changes.touch(loaded);
     const update = splices.length === 0 ? EMPTY_UPDATE : loaded.merge.splice(splices);
     const flip = type === "undo" ? { undo: unit.unit } : { redo: unit.unit };
     const block = this.#push(promoted, { type: "splice", splices, update, ...flip });
@@ -373,7 +345,8 @@ export class Draft {
   #push(block: Block, body: OpBody, session?: "append" | "burst"): Block;
   #push(block: undefined, body: OpBody): undefined;
   #push(block: Block | null | undefined, body: OpBody, session?: "append" | "burst"): Block | undefined {
-    const seq = this.#record.seq + 1;
+    const changes = this.#changes;
+    const seq = changes.record.seq + 1;
     const { conversation } = this.#base;
     const id = block === undefined ? null : (block?.id ?? blockId(conversation, this.#agent, seq));
     const version = block === undefined ? 0 : (block?.version ?? 0) + 1;
@@ -390,34 +363,26 @@ export class Draft {
       at: this.#at,
       body,
     };
-    if (this.#ops === NO_OPS) this.#ops = [op];
-    else this.#ops.push(op);
+    changes.addOp(op);
     const previous = body.type === "turn" ? this.turn(body.turn.id) : undefined;
-    this.#record = applyToConversation(this.#record, op, previous);
-    if (body.type === "turn") {
-      this.#turns ??= new Map();
-      this.#changed({ turn: body.turn.id, before: this.#turns.get(body.turn.id) });
-      this.#turns.set(body.turn.id, body.turn);
-    }
+    changes.record = applyToConversation(changes.record, op, previous);
+    if (body.type === "turn") changes.setTurn(body.turn);
     if (id === null) return undefined;
     const next = applyOp(block ?? undefined, op);
-    if (this.#hadBlocks) this.#changed({ block: id, before: this.#drafted(id) });
-    this.#setDrafted(next);
+    changes.setBlock(next);
     const text = this.#peek(id);
     if (text) {
-      this.#touch(text);
+      changes.touch(text);
       text.drafted(op);
     }
     if (body.type !== "promote")
-      this.#setUnit({ block: id, agent: this.#agent, type: session ?? "other", unit });
+      changes.addUnit({ block: id, agent: this.#agent, type: session ?? "other", unit });
     return next;
   }
 
   #unitFor(id: BlockId, session: "append" | "burst", version: number): number {
-    for (let at = this.#units.length - 1; at >= 0; at--) {
-      const { block, agent, type, unit } = this.#units[at] as DraftedUnit;
-      if (block === id && agent === this.#agent) return type === session ? unit : version;
-    }
+    const drafted = this.#changes.unitOf(id, this.#agent);
+    if (drafted) return drafted.type === session ? drafted.unit : version;
     return this.#base.openUnit(id, this.#agent, session) ?? version;
   }
 
@@ -429,68 +394,6 @@ export class Draft {
 
   #peek(id: BlockId): BlockText | undefined {
     const text = this.#base.text(id);
-    return text && this.#invalidated?.has(text) ? undefined : text;
+    return text && this.#changes.isInvalidated(text) ? undefined : text;
   }
-
-  #touch(text: BlockText): void {
-    this.#touched ??= new Set();
-    this.#touched.add(text);
-    this.#touchedNow ??= [];
-    this.#touchedNow.push(text);
-  }
-
-  #drafted(id: BlockId): Block | undefined {
-    if (this.#blocks) return this.#blocks.get(id);
-    return this.#block?.id === id ? this.#block : undefined;
-  }
-
-  #setDrafted(block: Block): void {
-    if (!this.#blocks && this.#block && this.#block.id !== block.id) {
-      this.#blocks = new Map([[this.#block.id, this.#block]]);
-    }
-    if (this.#blocks) this.#blocks.set(block.id, block);
-    else this.#block = block;
-  }
-
-  #setUnit(unit: DraftedUnit): void {
-    if (this.#units === NO_UNITS) this.#units = [unit];
-    else this.#units.push(unit);
-  }
-
-  #changed(change: Change): void {
-    this.#changes ??= [];
-    this.#changes.push(change);
-  }
-
-  #begin(): void {
-    this.#opsBefore = this.#ops.length;
-    this.#unitsBefore = this.#units.length;
-    this.#recordBefore = this.#record;
-    this.#blockBefore = this.#block;
-    this.#hadBlocks = this.#blocks !== undefined;
-    this.#changes = undefined;
-    this.#touchedNow = undefined;
-  }
-
-  #rollBack(): void {
-    if (this.#touchedNow) this.#invalidated = new Set([...this.invalidated, ...this.#touchedNow]);
-    this.#ops = this.#opsBefore === 0 ? NO_OPS : this.#ops.slice(0, this.#opsBefore);
-    this.#units = this.#unitsBefore === 0 ? NO_UNITS : this.#units.slice(0, this.#unitsBefore);
-    this.#record = this.#recordBefore;
-    this.#block = this.#blockBefore;
-    if (!this.#hadBlocks) this.#blocks = undefined;
-    for (const change of this.#changes?.reverse() ?? []) {
-      if ("block" in change) restore(this.#blocks, change.block, change.before);
-      else restore(this.#turns, change.turn, change.before);
-    }
-  }
-}
-
-function restore<K, V>(map: Map<K, V> | undefined, key: K, before: V | undefined): void {
-  if (before === undefined) map?.delete(key);
-  else map?.set(key, before);
-}
-
-function notFound(id: BlockId): Problem {
-  return problem("not_found", `block ${id} does not exist`, { block_id: id });
 }

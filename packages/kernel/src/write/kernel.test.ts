@@ -18,6 +18,13 @@ class OddStore extends MemoryStore {
   refuse = 0;
   loseAnswers = 0;
   hold: Promise<void> | undefined;
+  /** A block that cannot be read. */
+  unreadable = "";
+
+  override async block(id: string) {
+    if (id === this.unreadable) throw new StoreError("io", "the disk failed");
+    return super.block(id);
+  }
 
   override async commit(commit: Commit): Promise<CommitAnswer> {
     await this.hold;
@@ -188,6 +195,28 @@ describe("order", () => {
     expect(runs).toBeGreaterThan(3);
     expect(await world.text(a.id, kernel)).toBe("a20");
     expect(await world.text(b.id, kernel)).toBe("b1");
+  });
+
+  it("[K9] where it cannot be loaded, only the write that needs it fails, also in a batch that is planned again", async () => {
+    const world = await new World().open();
+    const block = await world.create("a");
+    const kernel = new Kernel(world.env, world.store);
+    await kernel.write(world.conversation, {
+      agent: "bob",
+      plan: (draft) => draft.conversation({ title: "b" }),
+    });
+    await world.create("faster");
+    world.store.unreadable = block.id;
+    const create = kernel.write(world.conversation, {
+      agent: "bob",
+      plan: (draft) => draft.create({ kind: "text", role: "user", text: "new", parent: null }),
+    });
+    const edit = kernel.write(world.conversation, {
+      agent: "bob",
+      plan: (draft) => draft.splice(block.id, [{ at: 1, del: "", ins: "!" }]),
+    });
+    expect(await edit).toMatchObject({ problem: "storage" });
+    expect(await create).toMatchObject({ kind: "text", agent: "bob" });
   });
 });
 

@@ -34,7 +34,7 @@ import type { Text } from "../text/text.ts";
 import { TextCache } from "../text/text-cache.ts";
 import type { UndoModel } from "../text/undo.ts";
 import { Appender } from "./append.ts";
-import { closedProblem } from "./block-rules.ts";
+import { closedProblem, notAnIdProblem } from "./block-rules.ts";
 import { Compaction } from "./compaction.ts";
 import { Deletions, removedProblem } from "./deletions.ts";
 import type { Draft } from "./draft.ts";
@@ -42,7 +42,7 @@ import { OpenQueues } from "./open-queues.ts";
 import { unreadProblem } from "./outcome.ts";
 import type { Write } from "./write.ts";
 
-export type Listener = (told: Change) => void;
+export type Listener = (change: Change) => void;
 
 /** Blocks of a long conversation that are read at once: some milliseconds. */
 const READ_AT_ONCE = 500;
@@ -99,7 +99,7 @@ export class Kernel {
   /** Writes to one block: what the agent has streamed into it so far comes first. */
   writeBlock<T>(id: BlockId, write: Write<T>): Promise<T | Problem> {
     const parts = parseBlockId(id);
-    if (!parts) return Promise.resolve(notABlock(id));
+    if (!parts) return Promise.resolve(notAnIdProblem(id));
     return this.write(parts.conversation, { ...write, behind: [id] });
   }
 
@@ -180,7 +180,7 @@ export class Kernel {
   /** The committed block. */
   async block(id: BlockId): Promise<Block | Problem> {
     const parts = parseBlockId(id);
-    if (!parts) return notABlock(id);
+    if (!parts) return notAnIdProblem(id);
     const { conversation } = parts;
     // Without waiting where that can be: pieces of a stream come by here, and keep their order.
     const gone = this.deletions.isReady
@@ -339,8 +339,8 @@ export class Kernel {
     else await queue.refresh();
   }
 
-  /** Tells where a conversation stands that is not open here: for lists. What is open is told op by op. */
-  tellRecord(record: Conversation): void {
+  /** Emits where a conversation stands that is not open here: for lists. What is open is told op by op. */
+  emitRecord(record: Conversation): void {
     const { id } = record;
     if (this.#queues.get(id)) return;
     this.#emit({ conversation: id, seq: record.seq, record, ops: [], blocks: [], turns: [] });
@@ -358,12 +358,12 @@ export class Kernel {
     await this.#queues.drain();
   }
 
-  readonly #emit = (told: Change): void => {
-    this.deletions.hear(told.record);
-    this.#compaction.onCommit(told);
+  readonly #emit = (change: Change): void => {
+    this.deletions.onCommit(change.record);
+    this.#compaction.onCommit(change);
     for (const listener of this.#listeners) {
       try {
-        listener(told);
+        listener(change);
       } catch (error) {
         // A bug of that listener: the commit stands, and its writers and other listeners have nothing to do with it.
         this.onFault(error);
@@ -390,14 +390,4 @@ export class Kernel {
       return unreadProblem(error);
     }
   }
-}
-
-function notABlock(id: string): Problem {
-  return problem(
-    "not_found",
-    `${JSON.stringify(id.slice(0, 80))} is not a block id (conversation/agent/number)`,
-    {
-      block_id: id.slice(0, 80),
-    },
-  );
 }

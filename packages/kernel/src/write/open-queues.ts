@@ -19,14 +19,14 @@ export class OpenQueues {
   readonly #env: Env;
   readonly #store: Store;
   readonly #texts: TextCache;
-  readonly #emit: (told: Change) => void;
+  readonly #emit: (change: Change) => void;
   readonly #scheduler: Scheduler;
   readonly #queues = new Map<ConversationId, WriteQueue>();
   #uses = 0;
   /** Conversations of which somebody must hear everything, with how many do. Empty where one node has the store. */
   readonly #followed = new Map<ConversationId, number>();
 
-  constructor(env: Env, store: Store, texts: TextCache, emit: (told: Change) => void) {
+  constructor(env: Env, store: Store, texts: TextCache, emit: (change: Change) => void) {
     this.#env = env;
     this.#store = store;
     this.#texts = texts;

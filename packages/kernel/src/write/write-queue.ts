@@ -16,7 +16,7 @@ import { type Change, changeOf } from "../model/change.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { BlockId, ConversationId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
-import { type Problem, problem } from "../model/problem.ts";
+import type { Problem } from "../model/problem.ts";
 import type { Env } from "../ports/env.ts";
 import { readMissed } from "../ports/missed.ts";
 import type { Commit, CommitAnswer, Missed, Store, TurnedCommit } from "../ports/store.ts";
@@ -24,14 +24,12 @@ import type { TextCache } from "../text/text-cache.ts";
 import { answerAgain, keysOf, settleKnown } from "./answered.ts";
 import { BaseState } from "./base-state.ts";
 import { type Batch, planBatch } from "./batch.ts";
-import type { Missing } from "./draft-base.ts";
+import { loadMissing, type MissingPart } from "./missing.ts";
 import { lateOutcomeOf, outcomeOf, refusalOf, storageProblem, uncertainProblem } from "./outcome.ts";
 import type { Runnable, Scheduler } from "./scheduler.ts";
 import { streamedBatch } from "./streamed.ts";
+import { WaitingWrites } from "./waiting-writes.ts";
 import { type Queued, queuedOf, type Write } from "./write.ts";
-
-/** Never added to. */
-const NOTHING: Queued[] = [];
 
 export class WriteQueue implements Runnable {
   readonly conversation: ConversationId;
@@ -39,10 +37,10 @@ export class WriteQueue implements Runnable {
   usedAt = 0;
   readonly #env: Env;
   readonly #store: Store;
-  readonly #emit: (told: Change) => void;
+  readonly #emit: (change: Change) => void;
   readonly #scheduler: Scheduler;
   readonly #base: BaseState;
-  #waiting: Queued[] = [];
+  readonly #waiting = new WaitingWrites();
   #running = false;
   readonly #inFlight = new Map<string, Promise<unknown>>();
   #isOpen = false;
@@ -60,7 +58,7 @@ export class WriteQueue implements Runnable {
     store: Store,
     texts: TextCache,
     scheduler: Scheduler,
-    emit: (told: Change) => void,
+    emit: (change: Change) => void,
   ) {
     this.conversation = conversation;
     this.#env = env;
@@ -71,7 +69,7 @@ export class WriteQueue implements Runnable {
   }
 
   get idle(): boolean {
-    return !this.#running && this.#waiting.length === 0 && this.#refreshing.length === 0;
+    return !this.#running && this.#waiting.isEmpty && this.#refreshing.length === 0;
   }
 
   /** Whether it was written to a moment ago: the next write comes soon, and is to find it open. */
@@ -93,12 +91,12 @@ export class WriteQueue implements Runnable {
     const key = write.key === undefined ? undefined : `${write.agent}:${write.key}`;
     const twin = key === undefined ? undefined : this.#inFlight.get(key);
     if (twin) return twin as Promise<T | Problem>;
-    const busy = this.#busy();
+    const busy = this.#waiting.refusal();
     if (busy) {
       write.settled?.(busy);
       return Promise.resolve(busy);
     }
-    const answer = new Promise<T | Problem>((done) => this.#add(queuedOf(write, key, done)));
+    const answer = new Promise<T | Problem>((done) => this.#waiting.add(queuedOf(write, key, done)));
     if (key !== undefined) {
       this.#inFlight.set(key, answer);
       answer.then(() => this.#inFlight.delete(key));
@@ -109,22 +107,10 @@ export class WriteQueue implements Runnable {
 
   /** A write whose answer goes to its `settle` alone. Streams come this way: they need no promise. */
   post(write: Queued): void {
-    const busy = this.#busy();
+    const busy = this.#waiting.refusal();
     if (busy) return write.settle(busy);
-    this.#add(write);
+    this.#waiting.add(write);
     this.#start();
-  }
-
-  /** An array that begins with its first has no room that nobody needs: nearly always it is the only one. */
-  #add(write: Queued): void {
-    if (this.#waiting.length === 0) this.#waiting = [write];
-    else this.#waiting.push(write);
-  }
-
-  #busy(): Problem | undefined {
-    const { length: waiting } = this.#waiting;
-    if (waiting < limits.queuedWrites) return undefined;
-    return problem("busy", `${waiting} writes are queued in this conversation; try again`, { waiting });
   }
 
   /** Takes in what another node has committed. In turn with the batches: nothing may change under a draft. */
@@ -180,15 +166,13 @@ export class WriteQueue implements Runnable {
   }
 
   #goOn(): void {
-    if (this.#waiting.length > 0 || this.#refreshing.length > 0) this.run(this.#env.now());
+    if (!this.#waiting.isEmpty || this.#refreshing.length > 0) this.run(this.#env.now());
     else this.#running = false;
   }
 
   /** Whether all that waits can be planned as it stands. */
   #isReady(): boolean {
-    if (!this.#isOpen || this.#refreshing.length > 0) return false;
-    for (const write of this.#waiting) if (!write.isNew) return false;
-    return true;
+    return this.#isOpen && this.#refreshing.length === 0 && this.#waiting.areNew;
   }
 
   /**
@@ -198,9 +182,9 @@ export class WriteQueue implements Runnable {
   #isInTurn(): boolean {
     const { commitInTurn, nodes } = this.#store;
     if (commitInTurn === undefined || nodes === undefined) return false;
-    if (!this.#isOpen || this.#base.committed === undefined || this.#waiting.length === 0) return false;
+    if (!this.#isOpen || this.#base.committed === undefined || this.#waiting.isEmpty) return false;
     if (this.#env.monotonic() - this.#rivalAt < limits.rivalMs) return true;
-    return this.#waiting.some((write) => !write.isNew);
+    return !this.#waiting.areNew;
   }
 
   async #runInTurn(): Promise<void> {
@@ -212,14 +196,13 @@ export class WriteQueue implements Runnable {
       keys: () => {
         if (batch) this.#unplan(batch);
         batch = undefined;
-        asked = [...this.#waiting]; // what comes while they are looked for was not
+        asked = [...this.#waiting.all]; // what comes while they are looked for was not
         return keysOf(asked);
       },
       plan: (missed, answers) => {
         if (missed) this.#absorb(missed);
         for (const settle of this.#refreshing.splice(0)) settle();
-        const settled = settleKnown(asked, answers);
-        if (settled.size > 0) this.#waiting = this.#waiting.filter((write) => !settled.has(write));
+        this.#waiting.remove(settleKnown(asked, answers));
         batch = this.#planned();
         return batch.commit;
       },
@@ -237,7 +220,7 @@ export class WriteQueue implements Runnable {
     if (batch.commit === undefined) for (const write of batch.planned) write.settle(write.answer);
     else if (type === "moved") await this.#moved(batch);
     else this.#committed(batch);
-    if (batch.missing) await this.#loadMissing(batch.missing);
+    if (batch.missing) await this.#load(batch.missing);
   }
 
   /** Its turn did not come, or did not end well. Where nothing was to be committed, nothing has failed. */
@@ -245,24 +228,18 @@ export class WriteQueue implements Runnable {
     if (batch?.commit !== undefined) return this.#failed(batch, error);
     if (batch !== undefined) return this.#inTurn(batch, "committed");
     for (const settle of this.#refreshing.splice(0)) settle();
-    this.#failAll(error);
+    this.#waiting.refuseAll(error);
   }
 
   #unplan(batch: Batch): void {
     this.#dropTouched(batch);
-    this.#giveBack(batch);
-  }
-
-  /** What was planned and is not going to be committed: it waits again, in front. */
-  #giveBack({ planned }: Batch): void {
-    for (const write of planned) write.isNew = write.key === undefined;
-    this.#waiting = [...planned, ...this.#waiting];
+    this.#waiting.giveBack(batch.planned);
   }
 
   async #runReady(): Promise<void> {
     const refused = this.#isOpen ? undefined : await this.#open();
     if (this.#refreshing.length > 0) await this.#refreshAll();
-    if (refused !== undefined) this.#failAll(refused);
+    if (refused !== undefined) this.#waiting.refuseAll(refused);
     else await this.#answerAgain();
     this.#goOn();
   }
@@ -280,7 +257,7 @@ export class WriteQueue implements Runnable {
       if (answer?.type === "moved") await this.#moved(batch);
       else if (answer) this.#committed(batch);
     }
-    if (missing) await this.#loadMissing(missing);
+    if (missing) await this.#load(missing);
     this.#goOn();
   }
 
@@ -306,23 +283,20 @@ export class WriteQueue implements Runnable {
   }
 
   #streamed(at: number): Batch | undefined {
-    const batch = streamedBatch(this.#base, this.#waiting, at);
-    if (batch !== undefined) this.#waiting = NOTHING;
+    const batch = streamedBatch(this.#base, this.#waiting.all, at);
+    if (batch !== undefined) this.#waiting.taken(batch.planned.length);
     return batch;
   }
 
   #planned(): Batch {
-    const waiting = this.#waiting;
-    const batch = planBatch(this.#env, this.#base, waiting);
-    const { length: count } = batch.planned;
-    this.#waiting = count === waiting.length ? [] : waiting.slice(count);
+    const batch = planBatch(this.#env, this.#base, this.#waiting.all);
+    this.#waiting.taken(batch.planned.length);
     return batch;
   }
 
   /** Settles the writes whose keys were answered before. */
   async #answerAgain(): Promise<void> {
-    const settled = await answerAgain(this.#store, this.conversation, this.#waiting);
-    if (settled.size > 0) this.#waiting = this.#waiting.filter((write) => !settled.has(write));
+    this.#waiting.remove(await answerAgain(this.#store, this.conversation, this.#waiting.all));
   }
 
   #committed(batch: Batch): void {
@@ -351,15 +325,13 @@ export class WriteQueue implements Runnable {
     else this.#dropTouched(batch);
     // Their keys tell, as soon as the store can be asked.
     for (const write of keyed) write.isNew = false;
-    this.#waiting = [...keyed, ...this.#waiting];
+    this.#waiting.putFirst(keyed);
   }
 
   /** For those who wait, but not for ever. Whoever else wants something meanwhile is told at once that it is not done. */
   async #waitForOutcome(batch: Batch, error: unknown): Promise<void> {
     const outcome = await lateOutcomeOf(this.#env, this.#store, batch.commit as Commit, () => {
-      const waiting = this.#waiting;
-      this.#waiting = waiting.filter((write) => write.patient);
-      for (const write of waiting) if (!write.patient) write.settle(refusalOf(write, error));
+      this.#waiting.refuseImpatient(error);
       for (const settle of this.#refreshing.splice(0)) settle();
     });
     if (outcome === "written") return this.#committed(batch);
@@ -381,7 +353,7 @@ export class WriteQueue implements Runnable {
       for (const write of batch.planned) write.settle(refusalOf(write, error));
       return;
     }
-    this.#giveBack(batch);
+    this.#waiting.giveBack(batch.planned);
   }
 
   /** Reads what others have committed since our record, tells it, and forgets what it has made old. */
@@ -395,8 +367,7 @@ export class WriteQueue implements Runnable {
     const { record, turns, blocks, ops, renewed } = missed;
     this.#rivalAt = this.#env.monotonic();
     this.#base.absorb(missed);
-    // A key that was new may have come through another node.
-    for (const write of this.#waiting) write.isNew = write.key === undefined;
+    this.#waiting.forgetKeys();
     this.#emit(changeOf({ conversation, record, ops, blocks, turns }, renewed));
   }
 
@@ -404,35 +375,12 @@ export class WriteQueue implements Runnable {
     return readMissed(this.#store, this.conversation, since);
   }
 
-  async #loadMissing({ what }: Missing): Promise<void> {
+  /** What a plan lacked. Where it cannot be had, only that write has failed, wherever it waits by now. */
+  async #load(missing: MissingPart): Promise<void> {
     try {
-      if ("news" in what) return await this.#lookForNews();
-      if ("block" in what) return await this.#base.loadBlock(what.block);
-      const id = "text" in what ? what.text : what.undo;
-      const text = await this.#base.loadText(id, "undo" in what);
-      await this.#loadAgain(id);
-      if (await this.#base.isBehind(text)) await this.#takeIn();
+      await loadMissing(this.#base, missing, () => this.#takeIn());
     } catch (error) {
-      const write = this.#waiting.shift();
-      write?.settle(refusalOf(write, error));
+      this.#waiting.refuse(missing.write, error);
     }
-  }
-
-  /** Otherwise two texts that one plan needs could take turns in being the missing one. */
-  async #loadAgain(id: BlockId): Promise<void> {
-    const [write] = this.#waiting;
-    if (!write) return;
-    for (const other of write.texts ?? []) await this.#base.loadText(other);
-    write.texts = (write.texts ?? new Set()).add(id);
-  }
-
-  async #lookForNews(): Promise<void> {
-    const [write] = this.#waiting;
-    if (write) write.isFresh = true;
-    await this.#takeIn();
-  }
-
-  #failAll(error: unknown): void {
-    for (const write of this.#waiting.splice(0)) write.settle(refusalOf(write, error));
   }
 }

@@ -8,6 +8,10 @@ import { type Auth, AuthError } from "./auth.ts";
 import { auditList, sessionList, sessionRevoke, tokenCreate, tokenRevoke } from "./contract.ts";
 
 export function accessTools(auth: Auth, entries: AuditLog) {
+  return [...tokenTools(auth), ...sessionTools(auth), auditTool(entries)] as const;
+}
+
+function tokenTools(auth: Auth) {
   const create = tool({
     ...tokenCreate,
     description: "Create a token for an agent or a viewer. It is shown once; only its hash is stored.",
@@ -33,6 +37,10 @@ export function accessTools(auth: Auth, entries: AuditLog) {
     },
   });
 
+  return [create, revoke] as const;
+}
+
+function sessionTools(auth: Auth) {
   const sessions = tool({
     ...sessionList,
     description: "List the browsers that are signed in, newest first.",
@@ -60,7 +68,11 @@ export function accessTools(auth: Auth, entries: AuditLog) {
     },
   });
 
-  const list = tool({
+  return [sessions, end] as const;
+}
+
+function auditTool(entries: AuditLog) {
+  return tool({
     ...auditList,
     description:
       "Read the audit log: what was allowed, run, granted, imported and revoked, by whom and when, newest first. Entries are written before the " +
@@ -77,6 +89,4 @@ export function accessTools(auth: Auth, entries: AuditLog) {
       return { entries: found };
     },
   });
-
-  return [create, revoke, sessions, end, list] as const;
 }

@@ -14,7 +14,7 @@ import type { Quotas } from "../access/quotas.ts";
 import type { Log } from "../system/log.ts";
 import type { Metrics } from "../system/metrics.ts";
 import { isWithin, PIECE_CHARS, slicedJson } from "../system/sliced-json.ts";
-import { isStreamed, resting } from "../system/streamed-answer.ts";
+import { isStreamed, resting, type ToolAnswer } from "../system/streamed-answer.ts";
 import type { CallScheduler } from "./call-scheduler.ts";
 import type { Tools } from "./tool-table.ts";
 
@@ -63,14 +63,11 @@ export class CallGateway {
     input: unknown,
     key?: string,
     signal?: AbortSignal,
-  ): Promise<Json | Problem> {
+  ): Promise<ToolAnswer> {
     this.#metrics.count("blockyard_calls_total");
     const work = () => this.#run(caller, tool, input, key, signal);
-    const said: unknown = await this.#scheduler.run(caller, work, { signal });
-    const answer = isStreamed(said)
-      ? // A stream is no JSON; the transports ask isStreamed before they look at an answer.
-        ({ stream: resting(said.stream, () => this.rest(caller)) } as never)
-      : (said as Json | Problem);
+    const answer = await this.#scheduler.run(caller, work, { signal });
+    if (isStreamed(answer)) return { stream: resting(answer.stream, () => this.rest(caller)) };
     if (isProblem(answer)) {
       this.#metrics.count("blockyard_problems_total");
       if (answer.problem === "busy") this.#quotas.turnedAway(caller);
@@ -85,7 +82,7 @@ export class CallGateway {
     input: unknown,
     key: string | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<Json | Problem> {
+  ): Promise<ToolAnswer> {
     if (!this.#auth.isCurrent(caller)) return problem("forbidden", "this token was revoked");
     // The guard lets none of them come here; should it ever err, a cookie that other servers get too still calls nothing.
     if (caller.by === "cookie") return problem("forbidden", "a cookie alone cannot call tools");
@@ -102,7 +99,7 @@ export class CallGateway {
   }
 
   /** For transports that do not look at what they send. */
-  async audited(...call: Parameters<CallGateway["call"]>): Promise<Json | Problem> {
+  async audited(...call: Parameters<CallGateway["call"]>): Promise<ToolAnswer> {
     return this.checked(call[0], await this.call(...call));
   }
 
@@ -152,7 +149,7 @@ export class CallGateway {
     }
   }
 
-  checked(caller: Caller, answer: Json | Problem): Json | Problem {
+  checked<T>(caller: Caller, answer: T): T {
     if (isProblem(answer) && answer.problem === "forbidden") this.audit(caller, answer.message);
     return answer;
   }

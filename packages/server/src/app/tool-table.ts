@@ -13,7 +13,6 @@ import {
   callIn,
   coreTools,
   isProblem,
-  type Json,
   type Kernel,
   makeTable,
   may,
@@ -42,6 +41,7 @@ import { Sandbox } from "../sandbox/sandbox.ts";
 import { SearchPool } from "../search/pool.ts";
 import { SEARCH_PROGRAM } from "../stores/sqlite/search/program.ts";
 import type { Log } from "../system/log.ts";
+import { oneAnswer, type ToolAnswer } from "../system/streamed-answer.ts";
 import { trustTools } from "../trust/tools.ts";
 import { Trust } from "../trust/trust.ts";
 import { AGENTS } from "../turns/agents.ts";
@@ -170,8 +170,10 @@ export class Tools {
       ...place,
       matcher: this.#searcher.matcher,
       schemas: () => this.schemas(),
-      call: (agent: string, name: string, input: unknown, permitted: readonly string[]) =>
-        this.#call({ agent, role: "agent", by: "token" }, name, input, { permitted }),
+      call: async (agent: string, name: string, input: unknown, permitted: readonly string[]) => {
+        const answer = await this.#call({ agent, role: "agent", by: "token" }, name, input, { permitted });
+        return oneAnswer(name, answer, "read the block or the conversation instead");
+      },
       files: (agent: string) => loopFiles(this.files, kernel, agent),
       onFault: (what: string, error: unknown) => this.#fault(what, error),
     };
@@ -231,7 +233,7 @@ export class Tools {
     input: unknown,
     key?: string,
     signal?: AbortSignal,
-  ): Promise<Json | Problem> {
+  ): Promise<ToolAnswer> {
     return this.#call(caller, name, input, { key, signal });
   }
 
@@ -240,7 +242,7 @@ export class Tools {
     name: string,
     input: unknown,
     { key, signal, permitted = [] }: CallCare,
-  ): Promise<Json | Problem> {
+  ): Promise<ToolAnswer> {
     const hidden = caller.role === "owner" ? undefined : await this.#hidden(caller, input, permitted);
     if (hidden) return hidden;
     const tool = this.#table.find(name);
@@ -263,7 +265,7 @@ export class Tools {
     name: string,
     input: unknown,
     { key, signal, permitted = [] }: CallCare,
-  ): Promise<Json | Problem> {
+  ): Promise<ToolAnswer> {
     await this.#touch(input);
     const answer = await callIn(
       this.#table,
@@ -280,7 +282,7 @@ export class Tools {
       name,
       input,
     );
-    return (answer ?? null) as Json | Problem;
+    return (answer ?? null) as ToolAnswer;
   }
 
   /** The blocks as a caller may see them. One for each, because what a key has done is remembered by it. */

@@ -13,7 +13,7 @@ import { access, type FileHandle, link, lstat, open, readdir, rename, unlink } f
 import { isProblem, type Problem, problem } from "@blockyard/kernel";
 import { bounds } from "./bounds.ts";
 import { decodeFile, tooLarge } from "./encoding.ts";
-import { asError, type Folder, operating, syncFolder } from "./root.ts";
+import { asError, type Folder, operating, type Root, syncFolder } from "./root.ts";
 
 /**
  * How a file looks from outside: the same stamp, the same bytes. Clocks of file systems are coarse, so a file that was
@@ -116,7 +116,7 @@ export async function writeDisk(
 }
 
 /** Removes what processes that are gone have left in a folder; how many. */
-export async function sweepFolder(folder: Folder): Promise<number> {
+async function sweepFolder(folder: Folder): Promise<number> {
   let swept = 0;
   for (const name of await readdir(folder.at(".")).catch(() => [] as string[])) {
     const owner = TEMPORARY.exec(name)?.[1];
@@ -126,6 +126,23 @@ export async function sweepFolder(folder: Folder): Promise<number> {
       () => 0,
     );
     swept += gone;
+  }
+  return swept;
+}
+
+/** The same for folders of the workspace, as long as it is not over; how many. */
+export async function sweepFolders(
+  root: Root,
+  folders: readonly string[],
+  isOver: () => boolean,
+): Promise<number> {
+  let swept = 0;
+  for (const name of folders) {
+    if (isOver()) return swept;
+    const folder = await root.folder(name === "" ? [] : name.split("/"));
+    if (isProblem(folder)) continue;
+    swept += await sweepFolder(folder);
+    await folder.close();
   }
   return swept;
 }

@@ -4,8 +4,8 @@ import { type Call, isProblem, tool } from "@blockyard/kernel";
 import { type EntryView, fileList } from "./contract.ts";
 import { guardView } from "./file-view.ts";
 import type { Files } from "./files.ts";
-import { isUnsaved } from "./files.ts";
 import { type Entry, listFolder } from "./listing.ts";
+import { isUnsaved } from "./unsaved-files.ts";
 
 export const fileListTool = (files: Files) =>
   tool({

@@ -5,7 +5,8 @@ import { bounds } from "./bounds.ts";
 import { type DiskView, fileStatus } from "./contract.ts";
 import type { DiskFile } from "./disk-file.ts";
 import { fileView, named } from "./file-view.ts";
-import { type Files, isUnsaved } from "./files.ts";
+import type { Files } from "./files.ts";
+import { isUnsaved } from "./unsaved-files.ts";
 
 export const fileStatusTool = (files: Files) =>
   tool({

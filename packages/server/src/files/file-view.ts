@@ -11,7 +11,9 @@ import {
 } from "@blockyard/kernel";
 import type { FileView } from "./contract.ts";
 import type { Conflict } from "./file-block.ts";
-import { type Files, isUnsaved, notAFile } from "./files.ts";
+import { notAFile } from "./file-index.ts";
+import type { Files } from "./files.ts";
+import { isUnsaved } from "./unsaved-files.ts";
 
 export function fileView(files: Files, block: Block): FileView {
   const { path, persistedVersion = 0, missing, language, eol, encoding } = metadataOf(block, "file");

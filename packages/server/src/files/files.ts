@@ -1,30 +1,29 @@
 /**
- * The workspace's files as blocks: which path is which block, which files are open, when they are looked at and saved. What
- * happens to one file is in open-file.ts, what is written to its block in file-block.ts.
+ * The workspace's files as blocks: which are open, when they are looked at and saved. Which path is which block is in
+ * file-index.ts, what is not saved in unsaved-files.ts, what happens to one file in open-file.ts, what is written to its block
+ * in file-block.ts.
  *
  * Invariant: everything that touches one path goes through its lane, one after the other. A file leaves memory only when
  * nothing of it is unsaved.
  */
 
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import {
   type Block,
   type BlockId,
   type Change,
   type ConversationId,
-  derivedName,
   isProblem,
   type Kernel,
-  legacyName,
   metadataOf,
   type Problem,
-  parseBlockId,
   problem,
 } from "@blockyard/kernel";
 import type { Log } from "../system/log.ts";
 import { type Bounds, bounds as usualBounds } from "./bounds.ts";
-import { type DiskFile, readDisk, sweepFolder, writeDisk } from "./disk-file.ts";
+import { type DiskFile, readDisk, sweepFolders, writeDisk } from "./disk-file.ts";
 import { createFile, DISK, replaceText } from "./file-block.ts";
+import { FileIndex, notAFile } from "./file-index.ts";
 import { FlushClock } from "./flush-clock.ts";
 import { GuardedFiles } from "./guarded-files.ts";
 import { guardOf } from "./guarded-path.ts";
@@ -33,10 +32,8 @@ import { type Ending, OpenFile } from "./open-file.ts";
 import { OpenSet } from "./open-set.ts";
 import { type CleanPath, cleanPath } from "./path.ts";
 import { asError, operating, Root } from "./root.ts";
+import { isUnsaved, UnsavedFiles } from "./unsaved-files.ts";
 import { Watcher } from "./watcher.ts";
-
-const ID_CHARS = 24;
-const LEGACY_CHARS = 16;
 
 export interface FilesOptions {
   readonly kernel: Kernel;
@@ -69,19 +66,13 @@ export class Files {
   readonly guarded: GuardedFiles;
   readonly #kernel: Kernel;
   readonly #log: Log;
-  readonly #ids = new Map<string, BlockId>();
-  readonly #paths = new Map<BlockId, CleanPath>();
+  readonly #index: FileIndex;
   readonly #open: OpenSet;
   readonly #keyedQueue: KeyedQueue;
-  readonly #saves: FlushClock;
+  readonly #unsaved: UnsavedFiles;
   readonly #looks: FlushClock;
   readonly #watcher: Watcher;
-  /** Those whose block is newer than the disk; kept so that nobody has to look through all of them. */
-  readonly #unsaved = new Set<BlockId>();
-  readonly #failures = new Map<BlockId, number>();
   readonly #stopListening: () => void;
-  #known: Promise<readonly Block[]> | undefined;
-  #conversation: ConversationId;
   #sweeping: Promise<void> | undefined;
   #isClosed = false;
   /** Whether somebody has a block open in an editor. */
@@ -89,18 +80,17 @@ export class Files {
 
   constructor({ kernel, root, closed, log, bounds, watch }: FilesOptions) {
     this.root = new Root(root, closed);
-    this.#conversation = derivedName(this.#name, ID_CHARS);
     this.bounds = { ...usualBounds, ...bounds };
     this.#kernel = kernel;
     this.#log = log;
-    this.guarded = new GuardedFiles({
-      kernel,
-      log,
-      conversation: () => this.conversation,
-      title: this.#title,
+    this.#index = new FileIndex({
+      ...{ kernel, log, root: this.root.path },
+      onRecord: (record) => this.guarded.take(record),
     });
+    const { title } = this.#index;
+    this.guarded = new GuardedFiles({ kernel, log, title, conversation: () => this.conversation });
     this.#keyedQueue = new KeyedQueue(this.bounds.atOnce);
-    this.#saves = new FlushClock(kernel.env, (id) => void this.flush(id));
+    this.#unsaved = new UnsavedFiles(kernel.env, this.bounds, (id) => void this.flush(id));
     this.#looks = new FlushClock(kernel.env, (id) => void this.#lookAt(id));
     this.#watcher = new Watcher({
       env: kernel.env,
@@ -116,31 +106,18 @@ export class Files {
       placeOf: (file) => join(this.root.path, file.path.name),
       isHeld: async (file) => this.isWatched(file.id) || (await this.#isAtWork(file)),
     });
-    this.#stopListening = kernel.listen((told) => this.#onCommit(told));
+    this.#stopListening = kernel.listen((change) => this.#onCommit(change));
   }
 
   /** The conversation that holds the blocks of this workspace's files. */
   get conversation(): ConversationId {
-    return this.#conversation;
-  }
-
-  get #name(): string {
-    return `files:${this.root.path}`;
-  }
-
-  get #title(): string {
-    return `Files of ${basename(this.root.path)}`;
+    return this.#index.conversation;
   }
 
   /** What was not saved when the last process ended is saved now, and what it left is removed. */
   async start(): Promise<void> {
-    for (const block of await this.#recalled()) {
-      if (!isUnsaved(block)) continue;
-      this.#unsaved.add(block.id);
-      this.#saves.ask(block.id, 0, 0);
-    }
-    const folders = new Set([...this.#paths.values()].map(({ parts }) => parts.slice(0, -1).join("/")));
-    this.#sweeping = this.#sweep([...folders].slice(0, this.bounds.sweptFolders));
+    for (const block of await this.#index.ready()) if (isUnsaved(block)) this.#unsaved.saveNow(block.id);
+    this.#sweeping = this.#sweep(this.#index.folders().slice(0, this.bounds.sweptFolders));
   }
 
   // -- what callers ask for
@@ -150,7 +127,7 @@ export class Files {
     const place = await this.locate(path);
     if (isProblem(place)) return place;
     return this.#alone(place, async () => {
-      const known = this.#ids.get(place.name);
+      const known = this.#index.idOf(place.name);
       const refused = opening.isOwner ? undefined : this.guarded.refusal(place, opening.agent);
       if (refused) return refused;
       const opened =
@@ -172,13 +149,13 @@ export class Files {
   }
 
   async revoke(path: string, agent: string | undefined, by: string): Promise<Problem | undefined> {
-    await this.#recalled();
+    await this.#index.ready();
     return this.guarded.revoke(path, agent, by);
   }
 
   /** Where a path leads. */
   async locate(path: string, isRoot = false): Promise<CleanPath | Problem> {
-    await this.#recalled();
+    await this.#index.ready();
     const clean = cleanPath(path, isRoot);
     const place = isProblem(clean) ? clean : await this.root.locate(clean);
     if (isProblem(place) || place.parts.length > 0 || isRoot) return place;
@@ -187,21 +164,21 @@ export class Files {
 
   /** The block that a path has already. */
   idOf(name: string): BlockId | undefined {
-    return this.#ids.get(name);
+    return this.#index.idOf(name);
   }
 
   /** Blocks of this workspace's files, in the order of their paths. */
   ids(): readonly BlockId[] {
-    return [...this.#ids].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, id]) => id);
+    return this.#index.ids();
   }
 
   /** Those that are not saved. */
   unsaved(): readonly BlockId[] {
-    return [...this.#unsaved];
+    return this.#unsaved.ids();
   }
 
   isFile(id: BlockId): boolean {
-    return this.#paths.has(id);
+    return this.#index.pathOf(id) !== undefined;
   }
 
   isOpen(id: BlockId): boolean {
@@ -214,7 +191,7 @@ export class Files {
 
   /** Before a block is read or edited: it is loaded, and what has changed on the disk is in it. */
   async touch(id: BlockId): Promise<void> {
-    const path = this.#paths.get(id);
+    const path = this.#index.pathOf(id);
     if (!path || this.#isClosed) return;
     const file = this.#open.get(id);
     if (file && this.#kernel.env.monotonic() - file.lookedAt < this.bounds.freshMs)
@@ -224,7 +201,7 @@ export class Files {
 
   /** What the disk has in the place of a file. */
   async disk(id: BlockId): Promise<DiskFile | Problem> {
-    const path = this.#paths.get(id);
+    const path = this.#index.pathOf(id);
     if (!path) return notAFile(id);
     return this.#alone(path, async () => {
       const file = await this.#load(id, path);
@@ -234,15 +211,15 @@ export class Files {
 
   /** Saves now. */
   async flush(id: BlockId): Promise<Problem | undefined> {
-    this.#saves.drop(id);
+    this.#unsaved.begin(id);
     const refused = await this.#inLane(id, (file) => file.save());
     const file = this.#open.get(id);
     if (file) file.failure = refused;
     const block = await this.#kernel.block(id);
     const isDirty = !isProblem(block) && isUnsaved(block) && !this.#isClosed;
     if (refused && isDirty) this.#retry(id, refused);
-    else if (isDirty && block.metadata.conflict === undefined) this.#dueSoon(id);
-    if (!refused) this.#failures.delete(id);
+    else if (isDirty && block.metadata.conflict === undefined) this.#unsaved.saveSoon(id);
+    if (!refused) this.#unsaved.saved(id);
     return refused;
   }
 
@@ -252,7 +229,7 @@ export class Files {
 
   /** Saves everything that is not saved. */
   async flushAll(): Promise<void> {
-    await Promise.all([...this.#unsaved].map((id) => this.flush(id)));
+    await Promise.all(this.unsaved().map((id) => this.flush(id)));
   }
 
   async close(): Promise<void> {
@@ -265,7 +242,7 @@ export class Files {
   async abandon(): Promise<void> {
     this.#isClosed = true;
     this.#looks.close();
-    this.#saves.close();
+    this.#unsaved.close();
     this.#stopListening();
     this.#watcher.close();
     await this.#keyedQueue.idle();
@@ -282,72 +259,24 @@ export class Files {
 
   /** When it is known which paths have blocks. */
   async ready(): Promise<void> {
-    await this.#recalled();
-  }
-
-  #recalled(): Promise<readonly Block[]> {
-    this.#known ??= this.#recall();
-    return this.#known;
-  }
-
-  /** The blocks that there are already. */
-  async #recall(): Promise<readonly Block[]> {
-    const earlier = await this.#kernel.conversation(legacyName(this.#name, LEGACY_CHARS));
-    // Earlier versions derived another id. Only one that the server itself has made is taken: texts can be made for such ids.
-    if (!isProblem(earlier) && earlier.createdBy === DISK) this.#conversation = earlier.id;
-    const record = await this.#kernel.conversation(this.conversation);
-    if (!isProblem(record)) this.guarded.take(record);
-    const query = { conversation: this.conversation, kinds: ["file"], order: "first", limit: 1e9 } as const;
-    const blocks = await this.#kernel.blocks(query);
-    if (isProblem(blocks)) {
-      this.#known = undefined;
-      this.#log("error", "this workspace's files cannot be read", { message: blocks.message });
-      return [];
-    }
-    return blocks.filter((block) => {
-      const path = cleanPath(block.metadata.path ?? "");
-      if (block.agent !== DISK || isProblem(path)) return false;
-      this.#remember(block.id, path);
-      return true;
-    });
+    await this.#index.ready();
   }
 
   async #sweep(folders: readonly string[]): Promise<void> {
-    let swept = 0;
-    for (const name of folders) {
-      if (this.#isClosed) return;
-      const folder = await this.root.folder(name === "" ? [] : name.split("/"));
-      if (isProblem(folder)) continue;
-      swept += await sweepFolder(folder);
-      await folder.close();
-    }
+    const swept = await sweepFolders(this.root, folders, () => this.#isClosed);
     if (swept > 0) this.#log("info", "removed temporary files that an earlier run left", { swept });
   }
 
   #onCommit({ conversation, record, blocks }: Change): void {
     if (conversation !== this.conversation || this.#isClosed) return;
     this.guarded.take(record);
-    for (const block of blocks) {
-      if (!this.#paths.has(block.id)) continue;
-      if (!isUnsaved(block)) this.#unsaved.delete(block.id);
-      else {
-        this.#unsaved.add(block.id);
-        if (!this.#failures.has(block.id)) this.#dueSoon(block.id);
-      }
-    }
-  }
-
-  #dueSoon(id: BlockId): void {
-    this.#saves.ask(id, this.bounds.flushMs, this.bounds.flushMostMs);
+    for (const block of blocks) if (this.isFile(block.id)) this.#unsaved.take(block);
   }
 
   #retry(id: BlockId, refused: Problem): void {
-    const tries = (this.#failures.get(id) ?? 0) + 1;
-    this.#failures.set(id, tries);
-    const delay = Math.min(this.bounds.retryMs * 2 ** (tries - 1), this.bounds.retryMostMs);
-    const path = this.#paths.get(id)?.name ?? "";
+    const path = this.#index.pathOf(id)?.name ?? "";
+    const tries = this.#unsaved.failed(id);
     if (tries === 1) this.#log("warn", "a file could not be saved", { path, message: refused.message });
-    this.#saves.ask(id, delay, delay);
   }
 
   #changed(folder: string, name: string | undefined): void {
@@ -359,7 +288,7 @@ export class Files {
   async #lookAt(id: BlockId): Promise<void> {
     if (this.#isClosed || !this.isOpen(id)) return;
     const refused = await this.#inLane(id, (file) => file.look());
-    const path = this.#paths.get(id)?.name ?? "";
+    const path = this.#index.pathOf(id)?.name ?? "";
     if (refused) this.#log("warn", "a changed file could not be merged", { path, message: refused.message });
   }
 
@@ -383,7 +312,7 @@ export class Files {
     id: BlockId,
     run: (file: OpenFile) => Promise<Problem | undefined>,
   ): Promise<Problem | undefined> {
-    const path = this.#paths.get(id);
+    const path = this.#index.pathOf(id);
     if (!path) return notAFile(id);
     return this.#alone(path, async () => {
       const file = await this.#load(id, path);
@@ -421,10 +350,10 @@ export class Files {
       const block = await this.#kernel.write(this.conversation, {
         agent: DISK,
         create: true,
-        plan: (draft) => createFile(draft, this.#title, path, found),
+        plan: (draft) => createFile(draft, this.#index.title, path, found),
       });
       if (isProblem(block)) return block;
-      this.#remember(block.id, path);
+      this.#index.add(block.id, path);
       const file = new OpenFile(this.#kernel, this.root, this.bounds, block.id, path, found);
       this.#open.enter(file);
       return { file, created };
@@ -456,11 +385,6 @@ export class Files {
     return isProblem(filled) ? filled : file.save();
   }
 
-  #remember(id: BlockId, path: CleanPath): void {
-    this.#ids.set(path.name, id);
-    this.#paths.set(id, path);
-  }
-
   /** Whether something of it is unsaved, in conflict, or being done. */
   async #isAtWork({ id, path }: OpenFile): Promise<boolean> {
     if (this.#keyedQueue.isBusy(path.name)) return true;
@@ -468,17 +392,6 @@ export class Files {
     const isSettled = !isProblem(block) && !isUnsaved(block) && block.metadata.conflict === undefined;
     return !isSettled || this.#keyedQueue.isBusy(path.name);
   }
-}
-
-export function isUnsaved(block: Block): boolean {
-  return block.version > (block.metadata.persistedVersion ?? 0);
-}
-
-export function notAFile(id: BlockId): Problem {
-  const isId = parseBlockId(id) !== undefined;
-  return problem("not_found", `${id} is ${isId ? "not a file of this workspace" : "not a block id"}`, {
-    block_id: id,
-  });
 }
 
 function absent({ name }: CleanPath): Problem {

@@ -58,7 +58,7 @@ export function veiled(kernel: Kernel, hides: Hides): Kernel {
       const found = await kernel.search(query);
       return isProblem(found) ? found : { ...found, hits: found.hits.filter(({ block }) => !hides(block)) };
     },
-    listen: (listener) => kernel.listen((told) => listener(withoutHidden(told, hides))),
+    listen: (listener) => kernel.listen((change) => listener(withoutHidden(change, hides))),
   };
   return new Proxy(kernel, {
     get(target, name) {
@@ -75,12 +75,12 @@ function mayBeFile(id: BlockId): boolean {
   return parseBlockId(id)?.agent === DISK;
 }
 
-function withoutHidden(told: Change, hides: Hides): Change {
-  const hidden = new Set(told.blocks.filter((block) => hides(block)).map(({ id }) => id));
-  if (hidden.size === 0) return told;
+function withoutHidden(change: Change, hides: Hides): Change {
+  const hidden = new Set(change.blocks.filter((block) => hides(block)).map(({ id }) => id));
+  if (hidden.size === 0) return change;
   return {
-    ...told,
-    blocks: told.blocks.filter(({ id }) => !hidden.has(id)),
-    ops: told.ops.filter(({ block }) => block === null || !hidden.has(block)),
+    ...change,
+    blocks: change.blocks.filter(({ id }) => !hidden.has(id)),
+    ops: change.ops.filter(({ block }) => block === null || !hidden.has(block)),
   };
 }

@@ -11,7 +11,7 @@ import type { Caller } from "../access/auth.ts";
 import { FORMATS, type Format, isFormat } from "../export/export.ts";
 import type { Download } from "../export/export-file.ts";
 import { PICTURE_BYTES } from "../ingest/pictures.ts";
-import { isStreamed } from "../system/streamed-answer.ts";
+import { isStreamed, type ToolAnswer } from "../system/streamed-answer.ts";
 import { answer, encodedAnswer } from "./answer.ts";
 import { Bodies, bodyOf, mcpBytes } from "./bodies.ts";
 import { bounds } from "./bounds.ts";
@@ -29,7 +29,7 @@ export interface HttpOptions {
     input: unknown,
     key?: string,
     signal?: AbortSignal,
-  ) => Promise<Json | Problem>;
+  ) => Promise<ToolAnswer>;
   /** A long answer as JSON, made in turn. */
   readonly sliced: (caller: Caller, answer: Json | Problem) => Promise<Uint8Array | undefined>;
   /** How long a caller's input of a tool may be, or why it would be refused whatever it says. */

@@ -65,11 +65,11 @@ export async function followLlm(
   const follower = new Follower(kernel, conversation);
   let held: Change[] | undefined = [];
   let isOver = false;
-  const unlisten = kernel.listen((told) => {
-    if (told.conversation !== conversation || isOver) return;
-    if (told.record.deleted) return sink.slow(); // whoever comes back is told that it is gone
-    if (!held) return sink.write(follower.commit(told));
-    held.push(told);
+  const unlisten = kernel.listen((change) => {
+    if (change.conversation !== conversation || isOver) return;
+    if (change.record.deleted) return sink.slow(); // whoever comes back is told that it is gone
+    if (!held) return sink.write(follower.commit(change));
+    held.push(change);
     if (held.length > bounds.heldCommits) sink.slow();
   });
   const stop = () => {
@@ -90,7 +90,7 @@ export async function followLlm(
       await sink.ready();
     }
     if (!isOver) sink.opened(plan.cursor);
-    for (const told of held ?? []) if (!isOver) sink.write(follower.commit(told));
+    for (const change of held ?? []) if (!isOver) sink.write(follower.commit(change));
     held = undefined;
   };
   return { stop, opened: open() };

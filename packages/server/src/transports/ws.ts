@@ -17,14 +17,13 @@ import {
   type Presence,
   type Problem,
   patiently,
-  problem,
   type ServerFrame,
 } from "@blockyard/kernel";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "../access/auth.ts";
 import { endSocket } from "../access/http-gateway.ts";
 import type { Rounds } from "../system/rounds.ts";
-import { isStreamed } from "../system/streamed-answer.ts";
+import { oneAnswer, type ToolAnswer } from "../system/streamed-answer.ts";
 import { bounds } from "./bounds.ts";
 import { type EventQuery, eventQuery, formatted } from "./events.ts";
 import { followLlm } from "./llm-follower.ts";
@@ -40,7 +39,7 @@ export interface WsOptions {
     input: unknown,
     key?: string,
     signal?: AbortSignal,
-  ) => Promise<Json | Problem>;
+  ) => Promise<ToolAnswer>;
   /** A long answer as JSON, made in turn. */
   readonly sliced: (caller: Caller, answer: Json | Problem) => Promise<Buffer | undefined>;
   /** Runs what a caller has asked for when it is its turn. */
@@ -84,7 +83,7 @@ const CODES: Readonly<Record<ByeCode, number>> = {
   forbidden: 4012,
 };
 
-export class WsFace {
+export class WsTransport {
   readonly #options: WsOptions;
   readonly #servers: Readonly<Record<Caller["role"], WebSocketServer>> = {
     owner: socketServer(MAX_FRAME, true),
@@ -230,14 +229,9 @@ export class WsFace {
     key: string | undefined,
     signal: AbortSignal,
   ): Promise<Json | Problem> {
-    const answer: unknown = await this.#options.call(caller, tool, input, key, signal);
-    if (!isStreamed(answer)) return this.#prepared(caller, answer as Json | Problem);
-    await answer.stream[Symbol.asyncIterator]().return?.();
-    return problem(
-      "invalid",
-      `${tool} streams: on this socket follow a conversation with a subscribe frame, or POST to /v1/tools/${tool}`,
-      { tool },
-    );
+    const instead = `on this socket follow a conversation with a subscribe frame, or POST to /v1/tools/${tool}`;
+    const answer = await oneAnswer(tool, await this.#options.call(caller, tool, input, key, signal), instead);
+    return this.#prepared(caller, answer);
   }
 
   /** A long answer is JSON before it is sent: its frame only goes around it. */

@@ -26,6 +26,8 @@ import type { Secrets } from "../ingest/secrets.ts";
 import { Child, type ChildEnd, type ChildSpec } from "../processes/child.ts";
 import type { ProcessTracker } from "../processes/process-tracker.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { explain, LOST, STOPPED } from "./agent-end.ts";
+import { AgentWatch } from "./agent-watch.ts";
 import { type Agent, type AgentRequest, childSpec } from "./agents.ts";
 import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.ts";
 import type { Driver } from "./driver.ts";
@@ -58,8 +60,6 @@ export interface ChildOptions {
   readonly graceMs?: number | undefined;
 }
 
-export const SILENT_MS = 10 * 60_000;
-export const LINGER_MS = 10_000;
 /** What says that a session is lost is shorter. */
 const FIRST_BYTES = 64 * 1024;
 
@@ -160,18 +160,12 @@ interface Program {
   readonly mayBeLost: boolean;
 }
 
-export const STOPPED = "Stopped.";
-export const LOST =
-  "The agent no longer has this conversation's session: it deletes old ones, and may find one only in the " +
-  "folder where it started. The next message starts a new session with the conversation so far.";
-
 class ChildRun implements Trial {
   readonly ended: Promise<RunEnd>;
   readonly mayBeLost: boolean;
   /** All that it said is that it does not have the session: nothing of it is written, and it may be tried again. */
   isLost = false;
   readonly #agent: Agent;
-  readonly #options: ChildOptions;
   readonly #child: Child;
   readonly #stream: StreamIngest;
   /** What it says until its first line is whole, where that may be that its session is lost. */
@@ -185,16 +179,27 @@ class ChildRun implements Trial {
   #said: string | undefined;
   /** Requests that the owner has not answered yet, each with the call that it is about. */
   readonly #asked = new Map<string, BlockKey>();
-  #cancelSilence: (() => void) | undefined;
-  #cancelLinger: (() => void) | undefined;
+  readonly #watch: AgentWatch;
 
   constructor(options: ChildOptions, start: TurnStart, program: Program) {
     const { agent, provider, spec, before, input, told, mayBeLost } = program;
     this.mayBeLost = mayBeLost;
     this.#held = mayBeLost ? [] : undefined;
-    this.#options = options;
     this.#agent = agent;
     this.#child = new Child(spec, options.tracker, { graceMs: options.graceMs });
+    this.#watch = new AgentWatch({
+      ...{ env: options.kernel.env, silentMs: options.silentMs, lingerMs: options.lingerMs },
+      isAsking: () => this.#asked.size > 0,
+      onSilent: (why) => {
+        this.#why ??= why;
+        this.stop("interrupted");
+      },
+      onLingering: (why) => {
+        if (this.#child.isOver) return; // and how it ended is known
+        this.#why ??= why;
+        this.#child.kill();
+      },
+    });
     const cost = new TurnCost(() => options.prices?.table ?? {}, start.request.model);
     this.#stream = new StreamIngest(options.kernel, {
       price: (event) => cost.take(event),
@@ -213,7 +218,7 @@ class ChildRun implements Trial {
       // The boundary of one run: its output could not be kept, so it does not go on unseen.
       this.#child.kill();
       await this.#child.ended;
-      this.#cancelSilence?.();
+      this.#watch.close();
       const why = `The agent's output could not be stored: ${String(error)}`;
       this.#stream.explain({ reason: "failed", error: why });
       await this.#stream.end().catch(() => undefined);
@@ -248,21 +253,20 @@ class ChildRun implements Trial {
   /** What only prints cannot be answered; it asks nothing. */
   answer({ ask }: Answer): void {
     this.#asked.delete(ask);
-    this.#watchSilence();
+    this.#watch.heard();
   }
 
   /** From the agent's first byte to its last. */
   async #pump(): Promise<RunEnd> {
     this.#require(await this.#stream.open());
-    this.#watchSilence();
+    this.#watch.heard();
     for await (const bytes of this.#child.output()) {
-      this.#watchSilence();
+      this.#watch.heard();
       await this.#take(bytes);
     }
-    this.#linger(); // it may have closed its output and live on
+    this.#watch.linger(); // it may have closed its output and live on
     const end = await this.#child.ended;
-    this.#cancelSilence?.();
-    this.#cancelLinger?.();
+    this.#watch.close();
     const reason = this.#stopping;
     if (await this.#hasLost(end)) return { error: LOST, isExpected: false };
     const known = this.#why ?? explain(end, reason);
@@ -312,7 +316,7 @@ class ChildRun implements Trial {
 
   #closing(): void {
     this.#child.closeInput();
-    this.#linger(); // some versions go on living after their result
+    this.#watch.linger(); // some versions go on living after their result
   }
 
   #heardAsk(key: BlockKey, metadata: JsonObject | undefined): void {
@@ -321,33 +325,4 @@ class ChildRun implements Trial {
     if (ask.state === "asked") this.#asked.set(ask.id, key);
     else this.#asked.delete(ask.id);
   }
-
-  /** Nothing more is expected of it: it gets a moment to end by itself. */
-  #linger(): void {
-    const { kernel, lingerMs } = this.#options;
-    this.#cancelLinger ??= kernel.env.after(lingerMs ?? LINGER_MS, () => {
-      if (this.#child.isOver) return; // and how it ended is known
-      this.#why ??= "The agent closed its output before its turn was over, but kept running.";
-      this.#child.kill();
-    });
-  }
-
-  #watchSilence(): void {
-    const { kernel, silentMs } = this.#options;
-    const ms = silentMs ?? SILENT_MS;
-    this.#cancelSilence?.();
-    this.#cancelSilence = kernel.env.after(ms, () => {
-      if (this.#asked.size > 0) return;
-      this.#why ??= `The agent sent nothing for ${Math.round(ms / 1_000)} seconds and was stopped.`;
-      this.stop("interrupted");
-    });
-  }
-}
-
-export function explain(end: ChildEnd, stopping: Reason | undefined): string {
-  if (end.failed !== undefined) return `The agent could not be started: ${end.failed}`;
-  if (stopping === "cancelled") return STOPPED;
-  const how = end.signal === null ? `with exit code ${end.code}` : `by signal ${end.signal}`;
-  const said = end.stderr.trim();
-  return `The agent ended ${how} before its turn was over.${said === "" ? "" : `\n\n${said}`}`;
 }

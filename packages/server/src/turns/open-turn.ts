@@ -13,7 +13,8 @@ import {
 } from "@blockyard/kernel";
 import { writeAttachments } from "./attachments.ts";
 import { keepMode, type Mode, modeIn } from "./mode.ts";
-import type { TurnRequest } from "./run.ts";
+import type { TurnRequest, TurnStart } from "./run.ts";
+import type { Queued } from "./steering.ts";
 
 export interface Opened {
   readonly prompt: BlockId;
@@ -68,6 +69,17 @@ export function openTurn(
     ...(node === undefined ? {} : { node, orders: [] }),
   });
   return { prompt: asked.id, text, mode: request.mode ?? modeIn(draft.record.metadata) };
+}
+
+/** What the agent is started with. A mode that is not to be had here any more is not taken for a freer one. */
+export function startOf(
+  { id, by, request }: Queued,
+  { prompt, text, mode }: Opened,
+  modes: readonly Mode[],
+): TurnStart {
+  const known = mode === undefined || modes.includes(mode) ? mode : "ask";
+  const given = known === undefined ? {} : { mode: known };
+  return { id, by, prompt, request: { ...request, prompt: text, ...given } };
 }
 
 export function isText({ body }: Op): boolean {

@@ -16,6 +16,7 @@ import {
   MemoryNodes,
   MemoryStore,
   Nodes,
+  problem,
   type Reason,
   type Turn,
   VirtualEnv,
@@ -66,6 +67,8 @@ class Node {
   readonly #conversation: () => string;
   /** It stands still: nothing that it would do of itself happens. */
   isStill = false;
+  /** A prompt that cannot be sent here. */
+  refused = "";
 
   constructor(harness: TestHarness) {
     const env = {
@@ -89,7 +92,7 @@ class Node {
     const driver: Driver = {
       provider: "fake",
       abilities: STREAM,
-      check: () => undefined,
+      check: ({ prompt }) => (prompt === this.refused ? problem("invalid", "not here") : undefined),
       start: async (start) => {
         const run = new FakeRun(start);
         this.runs.push(run);
@@ -258,6 +261,19 @@ describe("[D15] what waits when a turn is stopped", () => {
     expect(good(await b.release())).toEqual({ sent: 1 });
     await harness.env.advance(200);
     expect(b.runs.map(({ start }) => start.request.prompt)).toEqual(["here"]);
+  });
+
+  it("is sent as far as it can be: one that cannot does not keep those before it", async () => {
+    const harness = new TestHarness();
+    const [a] = await harness.nodes();
+    good(await a.start("go"));
+    good(await a.start("first"));
+    good(await a.start("second"));
+    good(await harness.within(500, a.stop()));
+    a.refused = "second";
+    expect(await a.release()).toMatchObject({ problem: "invalid" });
+    await harness.env.advance(200);
+    expect(a.runs.map(({ start }) => start.request.prompt)).toEqual(["go", "first"]);
   });
 
   it("is one of two releases' only", async () => {

@@ -132,7 +132,7 @@ export class RemoteTurns {
     if (isProblem(unfollow)) return undefined;
     let wake: () => void = () => undefined;
     let isLate = false;
-    const end = this.#kernel.listen((told) => told.conversation === conversation && wake());
+    const end = this.#kernel.listen((change) => change.conversation === conversation && wake());
     const cancel = this.#kernel.env.after(limits.orderMs, () => {
       isLate = true;
       wake();

@@ -35,7 +35,8 @@ export interface Steered {
   readonly sent: Map<string, Queued>;
 }
 
-interface Sent {
+/** Where a message went. */
+export interface Started {
   readonly turn: string;
   readonly queued: boolean;
   readonly block: BlockId;
@@ -54,7 +55,7 @@ export class Steering {
     queued: Queued & { readonly waiting: BlockId },
     when: Message["when"],
     leaveQueue: () => void,
-  ): Promise<Sent> {
+  ): Promise<Started> {
     const { request, waiting } = queued;
     const started = { turn: queued.id, queued: true, block: waiting };
     const isSame = request.provider === live.start.request.provider && request.parent === undefined;

@@ -23,35 +23,26 @@ import {
   problem,
   randomName,
   stopLeased,
-  type Turn,
 } from "@blockyard/kernel";
 import type { Secrets } from "../ingest/secrets.ts";
 import { type Answered, Answering } from "./answering.ts";
-import { attachedSizes, checkAttachments } from "./attachments.ts";
 import { AwaitedTurns } from "./awaited-turns.ts";
-import { type Driver, refusesModel } from "./driver.ts";
+import type { Driver } from "./driver.ts";
 import { DriverTable } from "./driver-table.ts";
+import { holdAll, releaseHeld, type StoppedMessages, stopMessages } from "./held-messages.ts";
 import { atLimit, Later } from "./later.ts";
 import { MessageQueue } from "./message-queue.ts";
-import { checkMode, checkSandbox, type Mode, withoutFull } from "./mode.ts";
-import { isText, type Opened, openTurn } from "./open-turn.ts";
+import { type Mode, withoutFull } from "./mode.ts";
+import { startOf } from "./open-turn.ts";
+import { type Commanded, RemoteCommands } from "./remote-commands.ts";
 import { RemoteTurns } from "./remote-turns.ts";
 import type { Rules } from "./rules/rules.ts";
 import type { Run, TurnRequest, TurnStart } from "./run.ts";
-import { type Queued, type Steered, Steering } from "./steering.ts";
+import { type Queued, type Started, type Steered, Steering } from "./steering.ts";
+import { TurnCheck } from "./turn-check.ts";
 import { keepModeOf, TurnEnd } from "./turn-end.ts";
-import {
-  claim,
-  drop,
-  holdAll,
-  isTaken,
-  moveWaiting,
-  queuedIn,
-  requestOf,
-  stopWaiting,
-  waitingIn,
-  writeWaiting,
-} from "./waiting.ts";
+import { ELSEWHERE, TurnOpener } from "./turn-opener.ts";
+import { isTaken, moveWaiting, writeWaiting } from "./waiting.ts";
 import type { WorkspaceObserver } from "./workspace/observed.ts";
 import type { Given } from "./write-answer.ts";
 
@@ -74,29 +65,17 @@ export interface TurnsOptions {
   readonly secrets?: Secrets | undefined;
 }
 
-interface Live extends Steered {
+interface Live extends Steered, Commanded {
   readonly done: Promise<void>;
-  /** Orders that came by way of other nodes and were taken. */
-  readonly taken: Set<string>;
-}
-
-interface Started {
-  readonly turn: string;
-  readonly queued: boolean;
-  readonly block: BlockId;
 }
 
 /** What became of the turns of a conversation, and of the messages that wait there. */
-interface Stopped {
+interface Stopped extends StoppedMessages {
   readonly stopped: number;
-  readonly dropped: number;
-  readonly held: number;
 }
 
 /** How long a server that stops waits for the store. */
 const CLOSING_MS = 2_000;
-/** Not an answer to a caller: the turn waits. */
-const ELSEWHERE = problem("busy", "another node is running a turn in this conversation");
 
 export class Turns {
   readonly #kernel: Kernel;
@@ -113,18 +92,20 @@ export class Turns {
   readonly #remote: RemoteTurns | undefined;
   readonly #awaited: AwaitedTurns | undefined;
   readonly #stopListening: () => void;
+  readonly #commands: RemoteCommands;
   readonly #observer: WorkspaceObserver | undefined;
-  readonly #trust: (cwd: string | undefined) => Problem | undefined;
-  readonly #shows: (request: TurnRequest) => Promise<Problem | undefined>;
+  readonly #check: TurnCheck;
+  readonly #opener: TurnOpener;
   #isClosed = false;
 
   constructor(options: TurnsOptions) {
     const { kernel, trust = () => undefined, shows = async () => undefined, rules, secrets } = options;
     const drivers = options.fullAccess ? options.drivers : options.drivers.map(withoutFull);
-    this.#trust = trust;
-    this.#shows = shows;
     this.#observer = options.observer;
     this.drivers = new DriverTable(drivers, trust, options.home ?? "/");
+    this.#check = new TurnCheck({
+      ...{ kernel, drivers: this.drivers, trust, shows, isClosed: () => this.#isClosed },
+    });
     this.later =
       options.home === undefined
         ? undefined
@@ -147,9 +128,20 @@ export class Turns {
       secrets,
     );
     this.#remote = kernel.node === undefined ? undefined : new RemoteTurns(kernel, kernel.node);
+    this.#opener = new TurnOpener(kernel, this.#end, this.#remote);
+    this.#commands = new RemoteCommands({
+      ...{ kernel, liveIn: (conversation) => this.#runs.get(conversation) },
+      hold: (conversation) =>
+        void holdAll(
+          kernel,
+          this.#queues.take(conversation, () => true),
+          "stopped",
+        ),
+      answer: (by, block, ask, given) => void this.answer(by, block, ask, given),
+    });
     this.#awaited =
       this.#remote && new AwaitedTurns(kernel, this.#remote, (conversation) => this.#next(conversation));
-    this.#stopListening = kernel.listen((told) => this.#onCommit(told));
+    this.#stopListening = kernel.listen((change) => this.#onCommit(change));
   }
 
   get providers(): readonly string[] {
@@ -172,18 +164,8 @@ export class Turns {
   }
 
   /** Why a turn cannot start, before anything is written. */
-  async check(request: TurnRequest): Promise<Problem | undefined> {
-    const missing = request.attachments && (await checkAttachments(this.#kernel.store, request.attachments));
-    if (missing) return missing;
-    if (this.#isClosed) return problem("unavailable", "the server is stopping");
-    const driver = this.drivers.get(request.provider);
-    if (!driver) return this.drivers.unknown(request.provider);
-    const noMode = checkMode(request.provider, driver.abilities.modes, request.mode);
-    if (noMode) return noMode;
-    const noSandbox = checkSandbox(request.provider, driver.abilities.sandboxes, request.sandbox);
-    if (noSandbox) return noSandbox;
-    const refused = driver.check(request) ?? this.#trust(request.cwd) ?? (await this.#shows(request));
-    return refused ?? refusesModel(this.#kernel.env, driver, request);
+  check(request: TurnRequest): Promise<Problem | undefined> {
+    return this.#check.all(request);
   }
 
   /** Starts a turn, or queues it behind the one that runs. */
@@ -214,15 +196,8 @@ export class Turns {
     const back = await this.#steering.takeBack(this.#runs.get(conversation), isAll ? undefined : only);
     if (isProblem(back)) return back;
     const taken = [...back, ...this.#queues.take(conversation, ({ id }) => isAll || id === only)];
-    const dropped = taken.filter(({ id }) => id === only || queued);
-    for (const { waiting } of dropped) if (waiting) await drop(this.#kernel, waiting, by, "cancelled");
-    const held = await holdAll(
-      this.#kernel,
-      taken.filter((each) => !dropped.includes(each)),
-      "stopped",
-    );
-    const others = await stopWaiting(this.#kernel, by, conversation, queued, only);
-    if (isProblem(others)) return others;
+    const messages = await stopMessages(this.#kernel, by, conversation, taken, { queued, only });
+    if (isProblem(messages)) return messages;
     await this.#starting.get(conversation);
     const live = this.#runs.get(conversation);
     const isMeant = live !== undefined && (only === undefined || live.start.id === only);
@@ -230,11 +205,7 @@ export class Turns {
     if (isMeant) await live.done;
     const leased = await stopLeased(this.#kernel, by, conversation, only);
     if (isProblem(leased)) return leased;
-    const here = {
-      stopped: (isMeant ? 1 : 0) + leased,
-      dropped: dropped.length + others.dropped,
-      held: held + others.held,
-    };
+    const here = { stopped: (isMeant ? 1 : 0) + leased, ...messages };
     if (!this.#remote || (only !== undefined && here.stopped + here.dropped > 0)) return here;
     const stopped = await this.#remote.stop(by, conversation, only);
     return isProblem(stopped) ? stopped : { ...here, stopped: here.stopped + stopped };
@@ -246,27 +217,13 @@ export class Turns {
     conversation: ConversationId,
     only?: string,
   ): Promise<{ sent: number } | Problem> {
-    const waiting = await waitingIn(this.#kernel, conversation);
-    if (isProblem(waiting)) return waiting;
-    const meant = waiting.filter(
-      (block) => queuedIn(block)?.held !== undefined && (only === undefined || block.metadata.turn === only),
-    );
-    if (meant.length === 0) return problem("gone", "no message is held here");
-    let sent = 0;
-    for (const block of meant) {
-      const text = await this.#kernel.whole(block.id);
-      if (isProblem(text)) return text;
-      const request = await requestOf(this.#kernel.store, block, text.text);
-      if (isProblem(request)) return request;
-      const refused = await this.check(request);
-      if (refused) return refused;
-      if (!(await claim(this.#kernel, block.id, by, this.#remote?.node))) continue;
-      const next = { id: String(block.metadata.turn), request, by: block.agent, waiting: block.id };
-      this.#queues.add(conversation, next);
-      sent++;
-    }
+    const sent = await releaseHeld(this.#kernel, by, conversation, only, {
+      ...{ check: (request) => this.check(request), node: this.#remote?.node },
+      enqueue: (queued) => this.#queues.add(conversation, queued),
+    });
+    // Also where one of them cannot be sent: those before it are in the queue.
     this.#next(conversation);
-    return { sent };
+    return isProblem(sent) ? sent : { sent };
   }
 
   /** Puts a message that waits before or behind its neighbour. */
@@ -366,26 +323,19 @@ export class Turns {
   }
 
   async #begin(queued: Queued, driver: Driver): Promise<BlockId | Problem> {
-    const { id, request, by } = queued;
+    const { request } = queued;
     const { conversation } = request;
-    // While it waited, what ran before it may have changed what acts by itself in its folder, and the owner what it is shown.
-    const distrust = queued.waiting && (this.#trust(request.cwd) ?? (await this.#shows(request)));
-    if (distrust) return this.#unsent(queued, distrust);
+    const distrust = queued.waiting && (await this.#check.again(request));
+    if (distrust) return this.#opener.unsent(queued, distrust);
     const unfollow = await this.#kernel.follow(conversation);
-    if (isProblem(unfollow)) return queued.waiting ? this.#unsent(queued, unfollow) : unfollow;
-    const opened = await this.#open(queued);
+    if (isProblem(unfollow)) return queued.waiting ? this.#opener.unsent(queued, unfollow) : unfollow;
+    const opened = await this.#opener.open(queued);
     if (opened === ELSEWHERE) await this.#await(queued);
     if (isProblem(opened)) {
       unfollow();
       return opened;
     }
-    const { prompt, text, mode } = opened;
-    // A mode that is not to be had here any more is not taken for a freer one.
-    const known = mode === undefined || driver.abilities.modes.includes(mode) ? mode : "ask";
-    const start: TurnStart = {
-      ...{ id, by, prompt },
-      request: { ...request, prompt: text, ...(known === undefined ? {} : { mode: known }) },
-    };
+    const start = startOf(queued, opened, driver.abilities.modes);
     const compare = this.#observer?.watch(start);
     // The boundary of one turn: that its agent cannot be started is its end, and nobody else's.
     const run = await driver.start(start).catch((error) => problem("unavailable", String(error)));
@@ -397,42 +347,8 @@ export class Turns {
     const done = this.#follow(start, run, compare).finally(unfollow);
     this.#runs.set(conversation, { start, run, done, taken: new Set(), sent: new Map() });
     this.#answering.applyRules(conversation);
-    if (this.#remote) void this.#catchUp(conversation);
+    if (this.#remote) void this.#commands.catchUp(conversation);
     return opened.prompt;
-  }
-
-  /** Opens the turn, unless somebody else has written to the message while it waited: it would be sent in the name of `by`. */
-  async #open(queued: Queued): Promise<Opened | Problem> {
-    const { request, by, waiting } = queued;
-    const sizes = await attachedSizes(this.#kernel.store, request.attachments ?? []);
-    for (;;) {
-      const seen = waiting === undefined ? undefined : await this.#kernel.log(waiting, { version: 0 });
-      if (isProblem(seen)) return seen;
-      const other = seen?.fold ? "others" : seen?.ops.find((op) => op.agent !== by && isText(op))?.agent;
-      if (other !== undefined) {
-        const why = `${other} changed this message while it was queued. Check it and send it again.`;
-        return this.#unsent(queued, problem("conflict", why));
-      }
-      const version = seen?.ops.at(-1)?.version;
-      const opened = await this.#kernel.write(request.conversation, {
-        agent: by,
-        plan: (draft) =>
-          this.#remote?.runsIn(draft)
-            ? ELSEWHERE
-            : (queued.also?.(draft) ?? openTurn(draft, queued, version, this.#remote?.node, sizes)),
-      });
-      if (opened === ELSEWHERE) return opened;
-      if (isProblem(opened) && waiting !== undefined) return this.#unsent(queued, opened);
-      if (opened !== undefined) return opened;
-    }
-  }
-
-  /** A message that waited and cannot be sent: nobody waits for the answer any more, so the conversation says it. */
-  async #unsent(queued: Queued, why: Problem): Promise<Problem> {
-    const message = `Not sent: ${why.message}`;
-    if (queued.waiting) await drop(this.#kernel, queued.waiting, queued.by, "interrupted");
-    await this.#end.show(queued, message);
-    return { ...why, message };
   }
 
   /** To the run's end, and the end of the turn whatever happens. */
@@ -470,38 +386,10 @@ export class Turns {
   #onCommit({ conversation, turns, blocks }: Change): void {
     this.#answering.heard(conversation, blocks);
     if (this.#remote === undefined) return;
-    for (const turn of turns) this.#obey(conversation, turn);
+    for (const turn of turns) this.#commands.take(conversation, turn);
     if (turns.length > 0) this.#awaited?.onChange(conversation);
     if (blocks.length > 0)
       this.#queues.take(conversation, ({ waiting }) => waiting !== undefined && isTaken(blocks, waiting));
-  }
-
-  #obey(conversation: ConversationId, turn: Turn): void {
-    const live = this.#runs.get(conversation);
-    if (live?.start.id !== turn.id) return;
-    // This node was taken for dead: what the agent still says belongs to no turn.
-    if (turn.status !== "running" && turn.node !== undefined) live.run.kill("interrupted");
-    for (const { id, by, answer } of turn.orders ?? []) {
-      if (live.taken.has(id)) continue;
-      live.taken.add(id);
-      if (answer === undefined) {
-        void holdAll(
-          this.#kernel,
-          this.#queues.take(conversation, () => true),
-          "stopped",
-        );
-        live.run.stop("cancelled");
-      } else {
-        const { block, ask, ...given } = answer;
-        void this.answer(by, block, ask, given);
-      }
-    }
-  }
-
-  /** Orders that came before there was anything to give them to. */
-  async #catchUp(conversation: ConversationId): Promise<void> {
-    const turns = await this.#kernel.turns(conversation);
-    if (!isProblem(turns)) for (const turn of turns) this.#obey(conversation, turn);
   }
 
   /** Waits with a turn until no other node runs one; a message that waits stays the first that does. */

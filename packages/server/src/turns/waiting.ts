@@ -13,7 +13,6 @@ import {
   type BlockId,
   type ConversationId,
   type Draft,
-  type HoldReason,
   isEnded,
   isProblem,
   type Kernel,
@@ -26,7 +25,6 @@ import {
 } from "@blockyard/kernel";
 import type { Attachment } from "./contract.ts";
 import type { TurnRequest } from "./run.ts";
-import type { Queued } from "./steering.ts";
 
 const MAX_QUEUED = 20;
 
@@ -165,30 +163,13 @@ export async function waitingIn(
   return found.sort((a, b) => placeOf(a) - placeOf(b) || a.born - b.born);
 }
 
-/** Holds a message back; whether it still waited. */
-export async function hold(kernel: Kernel, id: BlockId, by: AgentId, held: HoldReason): Promise<boolean> {
-  return changeWaiting(kernel, id, by, (draft, mark) =>
-    mark === undefined
-      ? draft.status(id, "error", { reason: "interrupted" })
-      : draft.meta(id, { queued: { ...mark, held } }),
-  );
-}
-
 /** Ends a message that waits; whether it still did. */
 export function drop(kernel: Kernel, id: BlockId, by: AgentId, reason: Reason): Promise<boolean> {
   return changeWaiting(kernel, id, by, (draft) => draft.status(id, "error", { reason }));
 }
 
-/** Takes a held message into the queue of a node: one of several that try gets it. */
-export function claim(kernel: Kernel, id: BlockId, by: AgentId, node: string | undefined): Promise<boolean> {
-  return changeWaiting(kernel, id, by, (draft, mark) => {
-    if (mark?.held === undefined) return problem("conflict", "this message is no longer held");
-    const { held: _held, ...rest } = mark;
-    return draft.meta(id, { queued: rest, ...(node === undefined ? {} : { node }) });
-  });
-}
-
-async function changeWaiting(
+/** Changes a message that waits; whether it still did. */
+export async function changeWaiting(
   kernel: Kernel,
   id: BlockId,
   agent: AgentId,
@@ -212,33 +193,4 @@ export function isTaken(blocks: readonly Block[], id: BlockId): boolean {
   return blocks.some(
     (block) => block.id === id && (block.status === "error" || queuedIn(block)?.held !== undefined),
   );
-}
-
-/** Holds messages that are in no queue any more; how many of them. */
-export async function holdAll(kernel: Kernel, all: readonly Queued[], reason: HoldReason): Promise<number> {
-  let held = 0;
-  for (const { waiting, by } of all)
-    if (waiting !== undefined && (await hold(kernel, waiting, by, reason))) held++;
-  return held;
-}
-
-/** Stops what waits and is in no queue of this node: held already, or at another node. */
-export async function stopWaiting(
-  kernel: Kernel,
-  by: AgentId,
-  conversation: ConversationId,
-  queued: boolean,
-  only: string | undefined,
-): Promise<{ readonly dropped: number; readonly held: number } | Problem> {
-  const waiting = await waitingIn(kernel, conversation);
-  if (isProblem(waiting)) return waiting;
-  const count = { dropped: 0, held: 0 };
-  for (const block of waiting) {
-    const isNamed = only !== undefined && block.metadata.turn === only;
-    if (only !== undefined && !isNamed) continue;
-    if (isNamed || queued) count.dropped += (await drop(kernel, block.id, by, "cancelled")) ? 1 : 0;
-    else if (queuedIn(block)?.held === undefined)
-      count.held += (await hold(kernel, block.id, by, "stopped")) ? 1 : 0;
-  }
-  return count;
 }

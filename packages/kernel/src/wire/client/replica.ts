@@ -209,13 +209,7 @@ export class Replica {
 
   #verdict(view: View, frame: ServerFrame & { type: "verdict" }): void {
     if (frame.verdict === "reset") {
-      view.blocks.clear();
-      view.texts.clear();
-      view.closed.clear();
-      view.results.clear();
-      view.openCalls.clear();
-      view.order = [];
-      view.turns = new Map();
+      view.clear();
       view.more = frame.more;
       for (const snapshot of frame.blocks) this.#put(view, snapshot);
       reorder(view);
@@ -348,21 +342,11 @@ export class Replica {
   }
 
   #takePiece(view: View, block: Block, frame: ServerFrame & { type: "text" }): void {
-    if (frame.at === 0) view.arriving.set(block.id, { version: frame.version, pieces: [], waiting: [] });
-    const arriving = view.arriving.get(block.id);
-    if (arriving?.version !== frame.version) return;
-    arriving.pieces.push(frame.text);
-    if (!frame.last) return;
-    view.arriving.delete(block.id);
-    let text = Text.join(arriving.pieces);
-    let version = frame.version;
-    for (const op of arriving.waiting) {
-      if (op.version <= version) continue;
-      text = text.apply(splicesOf(op));
-      version = op.version;
-    }
+    const whole = view.takePiece(block.id, frame);
+    if (whole === undefined) return;
+    const { version, text } = whole;
     if (version > block.version) {
-      view.early.set(block.id, { version, text });
+      view.early.set(block.id, whole);
       return;
     }
     if (version < block.version) return this.#wantAnew(view, block.id); // changes have overtaken it

@@ -8,9 +8,22 @@ import type { ClosedResult } from "../../model/change.ts";
 import type { Conversation, Turn } from "../../model/conversation.ts";
 import type { Cursor } from "../../model/cursor.ts";
 import type { BlockId, ConversationId } from "../../model/ids.ts";
-import type { Op } from "../../model/op.ts";
+import { type Op, splicesOf } from "../../model/op.ts";
 import type { Problem } from "../../model/problem.ts";
-import type { Text } from "../../text/text.ts";
+import { Text } from "../../text/text.ts";
+
+interface VersionedText {
+  readonly version: number;
+  readonly text: Text;
+}
+
+interface TextPiece {
+  readonly version: number;
+  /** Where it stands in the text. */
+  readonly at: number;
+  readonly text: string;
+  readonly last: boolean;
+}
 
 /** The copy of one conversation, as far as its window reaches. */
 export class View {
@@ -41,11 +54,40 @@ export class View {
   isOpen = false;
   readonly arriving = new Map<BlockId, { version: number; pieces: string[]; waiting: Op[] }>();
   /** Texts that came before the changes that lead to them. */
-  readonly early = new Map<BlockId, { version: number; text: Text }>();
+  readonly early = new Map<BlockId, VersionedText>();
 
   constructor(conversation: ConversationId, sub: number) {
     this.conversation = conversation;
     this.sub = sub;
+  }
+
+  /** What it has is forgotten: a new window comes. */
+  clear(): void {
+    this.blocks.clear();
+    this.texts.clear();
+    this.closed.clear();
+    this.results.clear();
+    this.openCalls.clear();
+    this.order = [];
+    this.turns = new Map();
+  }
+
+  /** A piece of a text; the text with its version, when it is whole. */
+  takePiece(block: BlockId, piece: TextPiece): VersionedText | undefined {
+    if (piece.at === 0) this.arriving.set(block, { version: piece.version, pieces: [], waiting: [] });
+    const arriving = this.arriving.get(block);
+    if (arriving?.version !== piece.version) return undefined;
+    arriving.pieces.push(piece.text);
+    if (!piece.last) return undefined;
+    this.arriving.delete(block);
+    let text = Text.join(arriving.pieces);
+    let version = piece.version;
+    for (const op of arriving.waiting) {
+      if (op.version <= version) continue;
+      text = text.apply(splicesOf(op));
+      version = op.version;
+    }
+    return { version, text };
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * The flush of the memtable: writes the oldest of it into the tables, a slice with every transaction once there is much, and
- * deletes the journal rows that nobody needs any more. What is written to the journal itself is sqlite.ts.
+ * deletes the journal rows that nobody needs any more. What is written to the journal itself is journal-writer.ts.
  *
  * A journal row stays until everything in it is in the tables. What cannot be written there stays in memtable and journal.
  */

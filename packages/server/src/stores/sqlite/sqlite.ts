@@ -2,9 +2,10 @@
  * The store on SQLite: one process, one connection that writes, a commit acknowledged when the device has it.
  *
  * How a write goes: `commit` checks and encodes at once (batch.ts); everything that came in the same turn of the event
- * loop becomes one row of the journal in one transaction; when that has returned, the memtable (memtable.ts) takes it in and
- * the callers are answered. Every now and then a transaction also settles the oldest of the memtable into the tables
- * (memtable-flush.ts) and deletes the journal rows that nobody needs any more. Reading asks the memtable first, then the tables.
+ * loop becomes one row of the journal in one transaction (journal-writer.ts); when that has returned, the memtable (memtable.ts)
+ * takes it in and the callers are answered. Every now and then a transaction also settles the oldest of the memtable into the
+ * tables (memtable-flush.ts) and deletes the journal rows that nobody needs any more. Reading asks the memtable first, then the
+ * tables.
  *
  * Not here: the file's layout (schema.ts, codec.ts, journal.ts, runs.ts), damage (integrity.ts), queries (query.ts).
  */
@@ -39,12 +40,10 @@ import { SearchPool } from "../../search/pool.ts";
 import { asFault, guarded } from "../encoding/fault.ts";
 import { addAudit, readAudit } from "./audit-table.ts";
 import { copyDatabase } from "./backup.ts";
-import { Batch } from "./batch.ts";
 import { SqliteDeletions } from "./deletions.ts";
 import { writeFold } from "./fold-write.ts";
 import { checkWhole, compareSums, syncDirectory, writeSums } from "./integrity.ts";
-import { readEntries } from "./journal.ts";
-import { JournalWindow } from "./journal-window.ts";
+import { JournalWriter } from "./journal-writer.ts";
 import {
   readAnswer,
   readConversationOps,
@@ -57,8 +56,7 @@ import {
 import { holdLock, type Lock } from "./lock.ts";
 import { checkLog } from "./log-check.ts";
 import { cutLogTail } from "./log-tail.ts";
-import { type AnyHead, Memtable } from "./memtable.ts";
-import { MemtableFlush } from "./memtable-flush.ts";
+import { Memtable } from "./memtable.ts";
 import { isWholeLoss, type Loss, OpenFile } from "./open-file.ts";
 import { queryBlocks, queryConversations } from "./query.ts";
 import { Rescue } from "./rescue.ts";
@@ -67,14 +65,9 @@ import { type OpenOptions, openDatabase, transaction } from "./schema.ts";
 import { SEARCH_PROGRAM } from "./search/program.ts";
 import { Tables } from "./tables.ts";
 
-/** From here on they also settle what would rather wait. It bounds the journal, and with it the time of opening. */
-const JOURNAL_BYTES = 2 * 1024 * 1024;
-
 /** A database with so many rows is looked at after opening, for what its search index lacks. */
 const INDEXED_ROWS = 2_048;
 const INDEX_AFTER_MS = 5_000;
-
-const COMMITTED: CommitAnswer = { type: "committed" };
 
 export async function openSqliteStore(path: string, options: OpenOptions = {}): Promise<SqliteStore> {
   return new SqliteStore(path, options);
@@ -89,24 +82,18 @@ export class SqliteStore implements Store {
   readonly #rescue: Rescue;
   readonly #tables: Tables;
   readonly #memtable: Memtable;
-  readonly #batch: Batch;
+  readonly #journal: JournalWriter;
   readonly deletions: SqliteDeletions;
-  /** What all who are in the batch at hand wait for. */
-  #written: PromiseWithResolvers<CommitAnswer> | undefined;
   #epoch: string;
-  #lastJournal: number;
-  readonly #window: JournalWindow;
-  readonly #memtableFlush: MemtableFlush;
   #indexTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(path: string, options: OpenOptions) {
     this.path = path;
-    this.#window = new JournalWindow(options.journalBytes ?? JOURNAL_BYTES);
     this.#searchPool = new SearchPool({
       program: SEARCH_PROGRAM,
       path,
-      settledBefore: () => this.#memtable.firstNeeded() ?? this.#lastJournal + 1,
+      settledBefore: () => this.#memtable.firstNeeded() ?? this.#journal.next,
     });
     this.#lock = holdLock(path);
     try {
@@ -123,7 +110,7 @@ export class SqliteStore implements Store {
         if (!sound || options.isBackup)
           guarded(`cannot check ${path}`, () => checkWhole(path, this.#db, this.#tables, checkedBytes));
         this.#memtable = guarded(`cannot read ${path}`, () => new Memtable(this.#tables));
-        this.#lastJournal = guarded(`cannot read ${path}`, () => this.#replay());
+        this.#journal = guarded(`cannot read ${path}`, () => this.#openJournal(options));
         this.#epoch = guarded(`cannot prepare ${path}`, () => this.#prepare());
         this.#file = guarded(`cannot read ${path}`, () => new OpenFile(path));
       } catch (error) {
@@ -135,17 +122,11 @@ export class SqliteStore implements Store {
       throw error;
     }
     this.#rescue = new Rescue(this.#db, path);
-    this.#batch = new Batch(this.#memtable);
-    this.#memtableFlush = new MemtableFlush({
-      ...{ db: this.#db, tables: this.#tables, memtable: this.#memtable, window: this.#window },
-      pendingBytes: options.pendingBytes,
-      onChange: (row) => this.#searchPool.changed(row),
-    });
     this.deletions = new SqliteDeletions({
       ...{ db: this.#db, tables: this.#tables, memtable: this.#memtable },
       guard: (doing, work) => this.#guard(doing, work),
       write: (work) => this.#write(work),
-      settleAll: () => this.#memtableFlush.all(this.#lastJournal),
+      settleAll: () => this.#journal.settleAll(),
       attempt: (work) => this.#attempt(work),
       removed: () => this.#searchPool.removed(),
       isClosed: () => this.#closed,
@@ -164,9 +145,7 @@ export class SqliteStore implements Store {
   commit(commit: Commit): Promise<CommitAnswer> {
     try {
       this.#assertOpen("commit");
-      const answer = this.#batch.add(commit);
-      // One who came too late waits as well: what was faster is there to be read only when it is written.
-      return answer.type === "committed" ? this.#flushed() : this.#flushed().then(() => answer);
+      return this.#journal.commit(commit);
     } catch (error) {
       return Promise.reject(asFault(error, "commit"));
     }
@@ -213,7 +192,7 @@ export class SqliteStore implements Store {
   async fold(block: BlockId, fold: Fold): Promise<void> {
     this.#guard("fold", () => {
       const heads = this.#write(() => writeFold(this.#tables, this.#memtable, block, fold));
-      this.#memtableFlush.settled(heads);
+      this.#journal.settled(heads);
     });
   }
 
@@ -232,8 +211,7 @@ export class SqliteStore implements Store {
   }
 
   async appendRaw(run: RawRun, bytes: Uint8Array): Promise<void> {
-    this.#guard("appendRaw", () => this.#batch.addRaw({ run, bytes }));
-    await this.#flushed();
+    await this.#guard("appendRaw", () => this.#journal.appendRaw(run, bytes));
   }
 
   async raw(run: RawRun): Promise<Uint8Array> {
@@ -272,14 +250,14 @@ export class SqliteStore implements Store {
 
   /** Copies everything acknowledged so far into a new file, while this one stays in use. */
   async backup(path: string): Promise<void> {
-    this.#guard("backup", () => this.#flush());
+    this.#guard("backup", () => this.#journal.flush());
     await copyDatabase(this.#db, path);
   }
 
   /** Settles everything, so that the file holds what it has to and nothing else, and lets go of it. */
   async close(): Promise<void> {
     if (this.#closed) return;
-    this.#flush();
+    this.#journal.flush();
     this.#closed = true;
     clearTimeout(this.#indexTimer);
     // A thread that is in the middle of its work, on a busy machine, takes longer to end than all that follows. Only the log must wait
@@ -291,7 +269,7 @@ export class SqliteStore implements Store {
       return this.#abandon(loss);
     }
     try {
-      this.#memtableFlush.all(this.#lastJournal);
+      this.#journal.settleAll();
       this.#db.exec("PRAGMA incremental_vacuum");
       await ended;
       this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -350,80 +328,17 @@ export class SqliteStore implements Store {
     if (this.#closed) throw new StoreError("closed", `${doing}: the store is closed`);
   }
 
-  /** Settled when the batch at hand is written. */
-  #flushed(): Promise<CommitAnswer> {
-    if (this.#written === undefined) {
-      this.#written = Promise.withResolvers();
-      setImmediate(() => this.#flush());
-    }
-    return this.#written.promise;
-  }
-
-  /** Writes the batch and answers all who wait for it. Never throws: the failure is theirs. */
-  #flush(): void {
-    const written = this.#written;
-    if (written === undefined) return;
-    this.#written = undefined;
-    try {
-      if (!this.#batch.isEmpty) this.#writeBatch();
-      written.resolve(COMMITTED);
-    } catch (error) {
-      written.reject(asFault(error, "commit"));
-    } finally {
-      this.#batch.clear();
-    }
-  }
-
-  #writeBatch(): void {
-    const journal = this.#lastJournal + 1;
-    const body = this.#batch.body();
-    const picked = this.#memtableFlush.pick(body.length, this.#batch.touched);
-    let settled = picked.size > 0;
-    try {
-      this.#attempt(() => this.#writeJournal(journal, body, picked));
-    } catch (error) {
-      // Settling is housekeeping: it must not cost anyone a commit that fits without it.
-      if (!settled) throw error;
-      settled = false;
-      this.#attempt(() => this.#writeJournal(journal, body, new Set()));
-    }
-    this.#lastJournal = journal;
-    this.#window.add(journal, body.length);
-    if (settled) this.#memtableFlush.settled(picked);
-    this.#batch.apply(journal);
-    if (settled) this.#searchPool.index();
-  }
-
-  #writeJournal(journal: number, body: Uint8Array, picked: ReadonlySet<AnyHead>): void {
-    if (picked.size === 0) {
-      this.#tables.addJournal(journal, body);
-      return;
-    }
-    const dictionary = transaction(this.#db, () => {
-      this.#tables.addJournal(journal, body);
-      this.#memtableFlush.settle(picked, journal);
-      return this.#tables.dictionaries.make();
-    });
-    if (dictionary !== undefined) this.#tables.dictionaries.use(dictionary);
-  }
-
-  /** A write beside the journal, in a transaction of its own, after everything that was asked for before it. */
   #write<T>(work: () => T): T {
-    this.#flush();
-    return this.#attempt(() => transaction(this.#db, work));
+    return this.#journal.write(work);
   }
 
-  /** Takes in the journal. Gives the last number that a journal row has had. */
-  #replay(): number {
-    for (const { id, body } of this.#tables.journal()) {
-      this.#window.add(id, body.length);
-      readEntries(body, this.#memtable, {
-        commit: (commit) => this.#memtable.applyCommit(id, commit),
-        raw: (entry) => this.#memtable.applyRaw(id, entry),
-      });
-    }
-    const deleted = Number(this.#tables.meta("journal") ?? 0);
-    return Math.max(deleted, this.#tables.lastJournal());
+  #openJournal({ journalBytes, pendingBytes }: OpenOptions): JournalWriter {
+    return new JournalWriter({
+      ...{ db: this.#db, tables: this.#tables, memtable: this.#memtable, journalBytes, pendingBytes },
+      attempt: (write) => this.#attempt(write),
+      onChange: (row) => this.#searchPool.changed(row),
+      onSettled: () => this.#searchPool.index(),
+    });
   }
 
   #prepare(): string {

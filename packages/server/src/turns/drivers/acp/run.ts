@@ -16,6 +16,8 @@ import {
 } from "@blockyard/kernel";
 import { acpWith, type Provider } from "@blockyard/providers";
 import { StreamIngest } from "../../../ingest/ingest-stream.ts";
+import { explain, howEnded, STOPPED } from "../../agent-end.ts";
+import { AgentWatch } from "../../agent-watch.ts";
 import { type Attached, readAttachments } from "../../attachments.ts";
 import { type ChildOptions, counted } from "../../child-run.ts";
 import type { Message } from "../../message.ts";
@@ -31,12 +33,10 @@ import type { Reply, Respond } from "./peer.ts";
 import { promptOf, wordsOf } from "./prompt.ts";
 import { currentMode, effortSetting, hasMode, modelSetting, modeSetting, type Setting } from "./settings.ts";
 
-const SILENT_MS = 10 * 60_000;
 /** Some agents tell their usage right after the answer. */
 const TRAILING_MS = 200;
 /** How long an agent gets to answer a prompt that was cancelled. */
 const CANCEL_MS = 10_000;
-const STOPPED = "Stopped.";
 /** Messages that wait to be asked for. */
 const MOST_MESSAGES = 100;
 /** A session that is gone says so in its own answer, never in a turn's error. */
@@ -71,7 +71,7 @@ export class AcpRun implements Run {
   #why: string | undefined;
   #isOver = false;
   readonly #asks = new AcpAsks();
-  #cancelSilence: (() => void) | undefined;
+  readonly #watch: AgentWatch;
   #cancelGrace: (() => void) | undefined;
 
   /** Messages that the agent has not asked for yet, where it asks for them. */
@@ -91,6 +91,14 @@ export class AcpRun implements Run {
     this.#options = options;
     this.#start = start;
     this.#idle = idle;
+    this.#watch = new AgentWatch({
+      ...{ env: options.kernel.env, silentMs: options.silentMs },
+      isAsking: () => this.#asks.isOpen,
+      onSilent: (why) => {
+        this.#why ??= why;
+        this.stop("interrupted");
+      },
+    });
     // The boundary of one run.
     this.ended = this.#work().catch((error) => this.#failed(`The turn could not be run: ${String(error)}`));
   }
@@ -116,7 +124,7 @@ export class AcpRun implements Run {
   }
 
   answer(answer: Answer): void {
-    if (this.#asks.answer(answer)) this.#watchSilence();
+    if (this.#asks.answer(answer)) this.#watch.heard();
   }
 
   get connection(): Connection | undefined {
@@ -165,12 +173,12 @@ export class AcpRun implements Run {
     const { connection, told, attached } = made;
     const refused = await this.#prepare(connection);
     if (refused) return this.#leave(connection, refused.message);
-    this.#watchSilence();
+    this.#watch.heard();
     const { sessionId, agent } = connection;
     const content = promptOf(this.#start.request.prompt, told, attached, agent);
     const reply = await connection.request("session/prompt", { sessionId, prompt: content });
     this.#isOver = true;
-    this.#cancelSilence?.();
+    this.#watch.close();
     this.#cancelGrace?.();
     if ("error" in reply && reply.isClosed) return this.#died(connection);
     await new Promise<void>((resolve) => this.#options.kernel.env.after(TRAILING_MS, resolve));
@@ -225,13 +233,12 @@ export class AcpRun implements Run {
   async #unable(connection: Connection, why: Problem): Promise<Problem> {
     const isDead = connection.isGone;
     connection.kill();
-    const { code, signal, stderr, failed } = await connection.ended;
+    const end = await connection.ended;
+    const { stderr, failed } = end;
     const said = stderr.trim();
     if (failed !== undefined) return problem("unavailable", `The agent could not be started: ${failed}`);
     if (this.#stopping === "cancelled") return problem("unavailable", STOPPED);
-    const how = isDead
-      ? ` It ended ${signal === null ? `with exit code ${code}` : `by signal ${signal}`}.`
-      : "";
+    const how = isDead ? ` It ended ${howEnded(end)}.` : "";
     return problem(why.problem, `${why.message}${how}${said === "" ? "" : `\n\n${said}`}`);
   }
 
@@ -261,7 +268,7 @@ export class AcpRun implements Run {
     return {
       line: (record) => {
         this.#keep(record);
-        this.#watchSilence();
+        this.#watch.heard();
       },
       request: (method, params, id, respond) => this.#take(method, params, id, respond),
       settled: () => this.#queue,
@@ -342,16 +349,11 @@ export class AcpRun implements Run {
   }
 
   async #died(connection: Connection): Promise<RunEnd> {
-    const { code, signal, stderr, failed } = await connection.ended;
+    const end = await connection.ended;
     connection.listen(undefined);
     await this.#queue;
-    const how = signal === null ? `with exit code ${code}` : `by signal ${signal}`;
-    const said = stderr.trim();
-    const ended = `The agent ended ${how} before its turn was over.${said === "" ? "" : `\n\n${said}`}`;
     const kept = this.#lost && `The agent's output could not be stored: ${this.#lost.message}`;
-    const stopped = this.#stopping === "cancelled" ? STOPPED : ended;
-    const error =
-      kept ?? this.#why ?? (failed === undefined ? stopped : `The agent could not be started: ${failed}`);
+    const error = kept ?? this.#why ?? explain(end, this.#stopping);
     this.#stream?.explain({ reason: this.#stopping, error });
     await this.#stream?.end();
     const isExpected = this.#stopping !== undefined && this.#why === undefined;
@@ -369,7 +371,7 @@ export class AcpRun implements Run {
   }
 
   async #failed(error: string): Promise<RunEnd> {
-    this.#cancelSilence?.();
+    this.#watch.close();
     this.#cancelGrace?.();
     this.#connection?.kill();
     await this.#connection?.ended;
@@ -383,17 +385,6 @@ export class AcpRun implements Run {
     this.#stopping ??= reason;
     const error = this.#why ?? (this.#stopping === "cancelled" ? STOPPED : undefined);
     this.#stream?.explain({ reason: this.#stopping, error });
-  }
-
-  #watchSilence(): void {
-    const { kernel, silentMs } = this.#options;
-    const ms = silentMs ?? SILENT_MS;
-    this.#cancelSilence?.();
-    this.#cancelSilence = kernel.env.after(ms, () => {
-      if (this.#asks.isOpen) return;
-      this.#why ??= `The agent sent nothing for ${Math.round(ms / 1_000)} seconds and was stopped.`;
-      this.stop("interrupted");
-    });
   }
 }
 

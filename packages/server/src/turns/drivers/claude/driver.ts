@@ -10,16 +10,7 @@ import { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import { Child } from "../../../processes/child.ts";
 import { AGENTS, type Agent, childSpec } from "../../agents.ts";
 import { readAttachments } from "../../attachments.ts";
-import {
-  type ChildOptions,
-  counted,
-  explain,
-  LINGER_MS,
-  LOST,
-  requestOf,
-  SILENT_MS,
-  STOPPED,
-} from "../../child-run.ts";
+import { type ChildOptions, counted, requestOf } from "../../child-run.ts";
 import type { Abilities, Driver, Login, Offers } from "../../driver.ts";
 import { withoutFull } from "../../mode.ts";
 import { openingOf } from "../../opening.ts";
@@ -189,9 +180,8 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
     mayBeLost: session !== undefined,
     keeps: options.idleMs !== 0,
     keepsRules: (kept) => options.keepsRules?.(asked.cwd, kept),
-    silentMs: options.silentMs ?? SILENT_MS,
-    lingerMs: options.lingerMs ?? LINGER_MS,
-    words: { stopped: STOPPED, lost: LOST, explain },
+    silentMs: options.silentMs,
+    lingerMs: options.lingerMs,
   });
   peer.isFresh = false;
   live.set(conversation, peer);

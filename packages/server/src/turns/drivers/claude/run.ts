@@ -20,7 +20,8 @@ import {
 } from "@blockyard/kernel";
 import { trafficLine } from "@blockyard/providers";
 import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
-import type { ChildEnd } from "../../../processes/child.ts";
+import { explain, LOST, STOPPED } from "../../agent-end.ts";
+import { AgentWatch } from "../../agent-watch.ts";
 import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
 import type { Answer, RunEnd } from "../../run.ts";
@@ -47,13 +48,8 @@ export interface ClaudeTurn {
   readonly keeps: boolean;
   /** It is about to write rules that the owner allows into its settings of the folder. */
   readonly keepsRules?: (kept: { file: string; rules: readonly string[] }) => void;
-  readonly silentMs: number;
-  readonly lingerMs: number;
-  readonly words: {
-    readonly stopped: string;
-    readonly lost: string;
-    explain(end: ChildEnd, reason?: Reason): string;
-  };
+  readonly silentMs: number | undefined;
+  readonly lingerMs: number | undefined;
 }
 
 export class ClaudeRun implements Trial {
@@ -79,19 +75,31 @@ export class ClaudeRun implements Trial {
   #isLeaving = false;
   readonly #asked = new Map<string, BlockKey>();
   readonly #messages = new Map<string, Message>();
-  #cancelSilence: (() => void) | undefined;
-  #cancelLinger: (() => void) | undefined;
+  readonly #watch: AgentWatch;
 
   constructor(turn: ClaudeTurn) {
     this.#turn = turn;
     this.#peer = turn.peer;
     this.#startedAt = turn.kernel.env.monotonic();
+    this.#watch = new AgentWatch({
+      ...{ env: turn.kernel.env, silentMs: turn.silentMs, lingerMs: turn.lingerMs },
+      isAsking: () => this.#asked.size > 0,
+      onSilent: (why) => {
+        this.#why ??= why;
+        this.stop("interrupted");
+      },
+      onLingering: (why) => {
+        if (this.#peer.child.isOver) return;
+        this.#why ??= why;
+        this.#peer.child.kill();
+      },
+    });
     this.#stream = turn.stream((event) => this.#heard(event));
     this.ended = this.#follow().catch(async (error) => {
       // The boundary of one run: its output could not be kept, so it does not go on unseen.
       this.#peer.child.kill();
       await this.#peer.ended;
-      this.#cancel();
+      this.#watch.close();
       const why = `The agent's output could not be stored: ${String(error)}`;
       this.#stream.explain({ reason: "failed", error: why });
       await this.#stream.end().catch(() => undefined);
@@ -119,7 +127,7 @@ export class ClaudeRun implements Trial {
 
   #isStopped(reason: Reason): void {
     this.#stopping ??= reason;
-    const error = this.#why ?? (this.#stopping === "cancelled" ? this.#turn.words.stopped : undefined);
+    const error = this.#why ?? (this.#stopping === "cancelled" ? STOPPED : undefined);
     this.#stream.explain({ reason: this.#stopping, error });
   }
 
@@ -135,7 +143,7 @@ export class ClaudeRun implements Trial {
     const response = { subtype: "success", request_id: ask, response: claudeResponse(answer) };
     this.#peer.write({ type: "control_response", response });
     this.#asked.delete(ask);
-    this.#watchSilence();
+    this.#watch.heard();
   }
 
   async send(message: Message): Promise<Problem | undefined> {
@@ -185,7 +193,7 @@ export class ClaudeRun implements Trial {
       this.#settle = settle;
       this.#fault = fail;
     });
-    this.#watchSilence();
+    this.#watch.heard();
     await this.#peer.listen({
       heard: (line, message) => this.#line(line, message).catch((error) => this.#fault?.(error)),
       sent: (line) => this.#sent(line),
@@ -195,7 +203,7 @@ export class ClaudeRun implements Trial {
     await over;
     this.#peer.leave();
     if (!this.#isLeaving) return this.#gone();
-    this.#cancel();
+    this.#watch.close();
     this.#require(await this.#stream.end());
     return { error: "", reason: this.#stopping, isExpected: true };
   }
@@ -212,18 +220,18 @@ export class ClaudeRun implements Trial {
 
   /** The process has closed its output: it ends, or is made to. */
   async #gone(): Promise<RunEnd> {
-    this.#linger();
+    this.#watch.linger();
     const end = await this.#peer.ended;
-    this.#cancel();
+    this.#watch.close();
     const reason = this.#stopping;
-    const { words, mayBeLost, lost } = this.#turn;
-    const known = this.#why ?? words.explain(end, reason);
+    const { mayBeLost, lost } = this.#turn;
+    const known = this.#why ?? explain(end, reason);
     if (mayBeLost && !this.#hasSpoken && reason === undefined) {
       this.isLost = true;
-      return { error: words.lost, isExpected: false };
+      return { error: LOST, isExpected: false };
     }
     const isLost = lost.test(this.#said ?? known);
-    const error = !isLost ? known : this.#isOver ? words.lost : `${words.lost}\n\n${known}`;
+    const error = !isLost ? known : this.#isOver ? LOST : `${LOST}\n\n${known}`;
     this.#stream.explain({ reason, error });
     await this.#stream.end();
     const isExpected = !isLost && (this.#isOver || (reason !== undefined && this.#why === undefined));
@@ -239,7 +247,7 @@ export class ClaudeRun implements Trial {
   }
 
   async #line(line: string, message: JsonObject | undefined): Promise<void> {
-    this.#watchSilence();
+    this.#watch.heard();
     const type = message?.["type"];
     if (this.#turn.mayBeLost && !this.#hasSpoken && this.#turn.lost.test(line)) return; // said before anything else
     if (type !== "control_response" && type !== "command_lifecycle") this.#hasSpoken = true;
@@ -296,31 +304,7 @@ export class ClaudeRun implements Trial {
       return this.#settle();
     }
     this.#peer.child.closeInput();
-    this.#linger(); // some versions go on living after their result
-  }
-
-  #linger(): void {
-    const { kernel, lingerMs } = this.#turn;
-    this.#cancelLinger ??= kernel.env.after(lingerMs, () => {
-      if (this.#peer.child.isOver) return;
-      this.#why ??= "The agent closed its output before its turn was over, but kept running.";
-      this.#peer.child.kill();
-    });
-  }
-
-  #watchSilence(): void {
-    const { kernel, silentMs } = this.#turn;
-    this.#cancelSilence?.();
-    this.#cancelSilence = kernel.env.after(silentMs, () => {
-      if (this.#asked.size > 0) return;
-      this.#why ??= `The agent sent nothing for ${Math.round(silentMs / 1_000)} seconds and was stopped.`;
-      this.stop("interrupted");
-    });
-  }
-
-  #cancel(): void {
-    this.#cancelSilence?.();
-    this.#cancelLinger?.();
+    this.#watch.linger(); // some versions go on living after their result
   }
 
   #now(): number {

@@ -21,6 +21,8 @@ import { isObject, KNOWN_PROMPT, type Provider } from "@blockyard/providers";
 import { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.ts";
 import { VERSION } from "../../../system/version.ts";
+import { explain, STOPPED } from "../../agent-end.ts";
+import { AgentWatch } from "../../agent-watch.ts";
 import { fileText } from "../../attachments.ts";
 import type { ChildOptions } from "../../child-run.ts";
 import type { AgentTask } from "../../driver.ts";
@@ -43,6 +45,7 @@ import {
   versionOf,
   type Wanted,
 } from "./settings.ts";
+import { CodexThread } from "./thread.ts";
 import { UsageLimit } from "./usage-limit.ts";
 
 export interface Program {
@@ -56,10 +59,7 @@ export interface Program {
   readonly told: string;
 }
 
-const SILENT_MS = 10 * 60_000;
-const LINGER_MS = 10_000;
 const STOP_MS = 3_000;
-const STOPPED = "Stopped.";
 const LOST = /no rollout found for thread id|thread not found/;
 const NO_APP_SERVER = /unrecognized subcommand|unexpected argument|invalid subcommand/i;
 const LOCKED =
@@ -85,15 +85,12 @@ export class CodexRun implements Trial {
   readonly #questions: Questions;
   /** Messages that were sent and not read. */
   readonly #sent = new Map<string, Message>();
-  readonly #children = new Map<string, string>();
-  #thread = "";
-  #turn: string | undefined;
+  readonly #thread: CodexThread;
   #stopping: Reason | undefined;
   #why: string | undefined;
   #isOver = false;
   readonly #usage = new UsageLimit();
-  #cancelSilence: (() => void) | undefined;
-  #cancelLinger: (() => void) | undefined;
+  readonly #watch: AgentWatch;
 
   constructor(options: ChildOptions, start: TurnStart, program: Program) {
     const { kernel, tracker, graceMs } = options;
@@ -101,6 +98,19 @@ export class CodexRun implements Trial {
     this.#program = program;
     this.#start = start;
     this.#child = new Child(program.spec, tracker, { graceMs });
+    this.#watch = new AgentWatch({
+      ...{ env: kernel.env, silentMs: options.silentMs, lingerMs: options.lingerMs },
+      isAsking: () => this.#questions.isOpen,
+      onSilent: (why) => {
+        this.#why ??= why;
+        this.stop("interrupted");
+      },
+      onLingering: (why) => {
+        if (this.#child.isOver) return;
+        this.#why ??= why;
+        this.#child.kill();
+      },
+    });
     const cost = new TurnCost(() => options.prices?.table ?? {}, start.request.model);
     this.#stream = new StreamIngest(kernel, {
       conversation: start.request.conversation,
@@ -114,6 +124,7 @@ export class CodexRun implements Trial {
       onEvent: (event) => this.#heard(event),
       ...(program.told === "" ? {} : { told: program.told }),
     });
+    this.#thread = new CodexThread(() => this.#talk);
     this.#questions = new Questions(this.#stream.run, () => this.#talk);
     this.#kept = new Kept(this.#stream, () => kernel.env.monotonic());
     this.#talk = new Connection(this.#child, kernel.env, {
@@ -126,8 +137,7 @@ export class CodexRun implements Trial {
       this.#child.kill();
       this.#talk.end();
       await this.#child.ended;
-      this.#cancelSilence?.();
-      this.#cancelLinger?.();
+      this.#watch.close();
       const why = `The agent's output could not be stored: ${String(error)}`;
       this.#stream.explain({ reason: "failed", error: why });
       await this.#stream.end().catch(() => undefined);
@@ -143,10 +153,8 @@ export class CodexRun implements Trial {
   stop(reason: Reason): void {
     this.#isStopped(reason);
     const { kernel, graceMs } = this.#options;
-    if (this.#turn === undefined) return this.#child.stop();
-    // Never awaited: without an active turn it is not answered.
-    this.#interrupt(this.#thread, this.#turn);
-    for (const [thread, turn] of this.#children) this.#interrupt(thread, turn);
+    if (!this.#thread.hasTurn) return this.#child.stop();
+    this.#thread.interrupt();
     kernel.env.after(graceMs ?? STOP_MS, () => {
       if (!this.#child.isOver) this.#child.stop();
     });
@@ -165,14 +173,14 @@ export class CodexRun implements Trial {
   answer(answer: Answer): void {
     const result = this.#questions.answer(answer);
     if (result === undefined) return;
-    this.#watchSilence();
+    this.#watch.heard();
     // A refusal has no place for its reason: the model reads it as a message.
     if (result["decision"] === "decline" && answer.said !== undefined)
-      void this.#steer(answer.message, `${KNOWN_PROMPT}refusal`);
+      void this.#thread.steer(answer.message, `${KNOWN_PROMPT}refusal`);
   }
 
   async send(message: Message): Promise<Problem | undefined> {
-    if (this.#turn === undefined || this.#stopping !== undefined || this.#isOver)
+    if (!this.#thread.hasTurn || this.#stopping !== undefined || this.#isOver)
       return problem("gone", "Codex is not working on a turn");
     if (message.attached.pictures.length > 0)
       return problem("unavailable", "pictures reach Codex with the next turn");
@@ -181,53 +189,25 @@ export class CodexRun implements Trial {
     const id = `${KNOWN_PROMPT}${message.id}`;
     this.#sent.set(id, message);
     const texts = [...message.attached.files.map(fileText), message.text];
-    const refused = await this.#steer(texts.join("\n\n"), id);
+    const refused = await this.#thread.steer(texts.join("\n\n"), id);
     if (refused !== undefined) this.#sent.delete(id);
     return refused;
   }
 
   setModel(model: string): Promise<Problem | undefined> {
-    return this.#update({ model });
+    return this.#thread.update({ model });
   }
 
   setEffort(effort: string): Promise<Problem | undefined> {
-    return this.#update({ effort });
+    return this.#thread.update({ effort });
   }
 
-  /** Commands that go on beside the model's work. */
-  async tasks(): Promise<readonly AgentTask[]> {
-    if (this.#thread === "") return [];
-    const params = { threadId: this.#thread };
-    const told = await this.#talk.request("thread/backgroundTerminals/list", params, limits.answerMs);
-    const rows = isProblem(told) ? [] : told["data"];
-    return (Array.isArray(rows) ? (rows as readonly JsonObject[]) : []).filter(isObject).map((row) => ({
-      ...{ id: String(row["processId"]), description: String(row["command"] ?? "") },
-    }));
+  tasks(): Promise<readonly AgentTask[]> {
+    return this.#thread.tasks();
   }
 
-  async stopTask(task: string): Promise<Problem | undefined> {
-    const params = { threadId: this.#thread, processId: task };
-    const ended = await this.#talk.request("thread/backgroundTerminals/terminate", params, limits.answerMs);
-    return isProblem(ended) ? ended : undefined;
-  }
-
-  async #update(settings: JsonObject): Promise<Problem | undefined> {
-    if (this.#turn === undefined) return problem("gone", "Codex is not working on a turn");
-    const params = { threadId: this.#thread, turnId: this.#turn, ...settings };
-    const changed = await this.#talk.request("turn/settings/update", params, limits.answerMs);
-    if (isProblem(changed)) return changed;
-    return changed["status"] === "applied" ? undefined : problem("gone", "the turn is over");
-  }
-
-  async #steer(text: string, clientUserMessageId: string): Promise<Problem | undefined> {
-    const input = inputOf({ texts: [text], picturePaths: [] });
-    const params = { threadId: this.#thread, expectedTurnId: this.#turn ?? "", input, clientUserMessageId };
-    const steered = await this.#talk.request("turn/steer", params, limits.answerMs);
-    return isProblem(steered) ? steered : undefined;
-  }
-
-  #interrupt(threadId: string, turnId: string): void {
-    void this.#talk.request("turn/interrupt", { threadId, turnId }, limits.answerMs);
+  stopTask(task: string): Promise<Problem | undefined> {
+    return this.#thread.stopTask(task);
   }
 
   /** An agent that is interrupted says that it was, not by whom. */
@@ -240,7 +220,7 @@ export class CodexRun implements Trial {
   /** From the agent's first byte to its last. */
   async #pump(): Promise<RunEnd> {
     this.#require(await this.#stream.open());
-    this.#watchSilence();
+    this.#watch.heard();
     const opening = this.#open();
     for await (const bytes of this.#child.output()) {
       this.#talk.read(bytes);
@@ -248,10 +228,9 @@ export class CodexRun implements Trial {
     }
     this.#talk.end();
     await opening;
-    this.#linger(); // it may have closed its output and live on
+    this.#watch.linger(); // it may have closed its output and live on
     const end = await this.#child.ended;
-    this.#cancelSilence?.();
-    this.#cancelLinger?.();
+    this.#watch.close();
     return this.#finish(end);
   }
 
@@ -259,7 +238,7 @@ export class CodexRun implements Trial {
     const reason = this.#stopping;
     if (this.#kept.isHeld && !this.#isOver && NO_APP_SERVER.test(end.stderr)) this.needsExec = true;
     if (reason !== undefined) this.isLost = this.needsExec = false;
-    const known = this.#why ?? explain(end, reason);
+    const known = this.#why ?? explain(plain(end), reason);
     this.#require(await this.#kept.settled());
     await this.#kept.aside();
     if (this.isLost || this.needsExec) return { error: known, isExpected: false };
@@ -300,21 +279,21 @@ export class CodexRun implements Trial {
     const opened = await this.#talk.request(thread.method, thread.params, limits.openMs);
     if (isProblem(opened)) return this.#notOpened(opened);
     if (isLoggedOut(await account)) return LOGIN;
-    this.#thread = isObject(opened["thread"]) ? String(opened["thread"]["id"]) : "";
+    this.#thread.id = isObject(opened["thread"]) ? String(opened["thread"]["id"]) : "";
     const params = {
-      threadId: this.#thread,
+      threadId: this.#thread.id,
       input: inputOf(input),
       clientUserMessageId: `${KNOWN_PROMPT}${this.#start.id}`,
       ...modeParams(wanted, opened),
     };
-    const asked = command === undefined ? params : command.params(this.#thread);
+    const asked = command === undefined ? params : command.params(this.#thread.id);
     const method = command?.method ?? "turn/start";
     const started = await this.#talk.request(method, asked, limits.openMs, ({ turn }) => {
-      this.#turn ??= isObject(turn) ? String(turn["id"]) : undefined;
+      this.#thread.begun(turn);
       this.#kept.release();
     });
     if (isProblem(started)) return reasonOf(started);
-    if (this.#stopping !== undefined && this.#turn !== undefined) this.#interrupt(this.#thread, this.#turn);
+    if (this.#stopping !== undefined) this.#thread.interrupt();
     return undefined;
   }
 
@@ -335,20 +314,13 @@ export class CodexRun implements Trial {
 
   #notified(method: string, params: JsonObject): void {
     const isRetry = method === "error" && params["willRetry"] === true;
-    if (!isRetry && !IDLE_WORDS.has(method)) this.#watchSilence();
+    if (!isRetry && !IDLE_WORDS.has(method)) this.#watch.heard();
     const thread = typeof params["threadId"] === "string" ? params["threadId"] : "";
     this.#usage.notified(method, params);
-    if (method === "turn/started") this.#turnStarted(thread, params["turn"]);
-    if (method === "turn/completed") this.#children.delete(thread);
+    if (method === "turn/started") this.#thread.turnStarted(thread, params["turn"]);
+    if (method === "turn/completed") this.#thread.turnEnded(thread);
     if (method === "item/started" && isObject(params["item"])) this.#read(params["item"]);
     if (method === "serverRequest/resolved") this.#questions.withdrawn(params["requestId"] ?? null);
-  }
-
-  #turnStarted(thread: string, turn: Json | undefined): void {
-    const id = isObject(turn) && typeof turn["id"] === "string" ? turn["id"] : undefined;
-    if (id === undefined) return;
-    if (thread === this.#thread) this.#turn = id;
-    else if (this.#children.size < limits.children) this.#children.set(thread, id);
   }
 
   /** A message of ours is read here: its block stands behind everything that came before. */
@@ -361,7 +333,7 @@ export class CodexRun implements Trial {
   }
 
   #question(id: Json, method: string, params: JsonObject): void {
-    this.#watchSilence();
+    this.#watch.heard();
     const request = { id, method, params };
     if (this.#kept.isHeld) return this.#questions.refuse(request);
     this.#questions.add(request);
@@ -381,27 +353,7 @@ export class CodexRun implements Trial {
   /** The end of its input is the end of the process, and frees the thread. */
   #closing(): void {
     this.#talk.closeInput();
-    this.#linger();
-  }
-
-  #linger(): void {
-    const { kernel, lingerMs } = this.#options;
-    this.#cancelLinger ??= kernel.env.after(lingerMs ?? LINGER_MS, () => {
-      if (this.#child.isOver) return;
-      this.#why ??= "The agent closed its output before its turn was over, but kept running.";
-      this.#child.kill();
-    });
-  }
-
-  #watchSilence(): void {
-    const { kernel, silentMs } = this.#options;
-    const ms = silentMs ?? SILENT_MS;
-    this.#cancelSilence?.();
-    this.#cancelSilence = kernel.env.after(ms, () => {
-      if (this.#questions.isOpen) return;
-      this.#why ??= `The agent sent nothing for ${Math.round(ms / 1_000)} seconds and was stopped.`;
-      this.stop("interrupted");
-    });
+    this.#watch.linger();
   }
 }
 
@@ -413,11 +365,8 @@ function reasonOf({ problem: code, message }: Problem): string {
   return code === "gone" ? ENDED : message;
 }
 
-function explain(end: ChildEnd, stopping: Reason | undefined): string {
-  if (end.failed !== undefined) return `The agent could not be started: ${end.failed}`;
-  if (stopping === "cancelled") return STOPPED;
-  const how = end.signal === null ? `with exit code ${end.code}` : `by signal ${end.signal}`;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: its log is coloured
-  const said = end.stderr.replace(/\u001b\[[0-9;]*m/g, "").trim();
-  return `The agent ended ${how} before its turn was over.${said === "" ? "" : `\n\n${said}`}`;
+/** Its log is coloured. */
+function plain(end: ChildEnd): ChildEnd {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of the colours
+  return { ...end, stderr: end.stderr.replace(/\u001b\[[0-9;]*m/g, "") };
 }

@@ -1,0 +1,170 @@
+/**
+ * What the plans of one draft have changed so far: ops, blocks, turns, units and the conversation's record. What one plan has
+ * changed can be taken back, as if it had not run; a text that it has changed is not what is committed any more, and is
+ * loaded again.
+ *
+ * It checks nothing: what may be changed is the draft's to know.
+ */
+
+import type { Block } from "../model/block.ts";
+import type { Conversation, Turn } from "../model/conversation.ts";
+import type { AgentId, BlockId } from "../model/ids.ts";
+import type { Op } from "../model/op.ts";
+import type { BlockText } from "../text/block-text.ts";
+import type { DraftedUnit } from "./draft-base.ts";
+
+/** How one plan is taken back: what its changes have replaced, newest last. */
+type Replaced =
+  | { readonly block: BlockId; readonly before: Block | undefined }
+  | { readonly turn: string; readonly before: Turn | undefined };
+
+// Never added to.
+const NO_OPS: Op[] = [];
+const NO_UNITS: DraftedUnit[] = [];
+const NO_TEXTS: ReadonlySet<BlockText> = new Set();
+const NO_BLOCKS: readonly Block[] = [];
+const NO_TURNS: readonly Turn[] = [];
+
+export class DraftChanges {
+  /** The conversation as it stands after all of them. */
+  record: Conversation;
+  // Most drafts are one append to a text that nobody has loaded, and there are more of them than of anything else: what
+  // they do not need is not made. An array that begins empty has room for many; one that begins with its first does not.
+  #ops: Op[] = NO_OPS;
+  #units: DraftedUnit[] = NO_UNITS;
+  #touched: Set<BlockText> | undefined;
+  #invalidated: Set<BlockText> | undefined;
+  #turns: Map<string, Turn> | undefined;
+  /** The blocks as drafted, in the order in which they were first changed: one by itself, several in a map. */
+  #block: Block | undefined;
+  #blocks: Map<BlockId, Block> | undefined;
+  // How things stood before the plan at hand.
+  #opsBefore = 0;
+  #unitsBefore = 0;
+  #recordBefore: Conversation;
+  #blockBefore: Block | undefined;
+  #hadBlocks = false;
+  #replaced: Replaced[] | undefined;
+  #touchedNow: BlockText[] | undefined;
+
+  constructor(record: Conversation) {
+    this.record = record;
+    this.#recordBefore = record;
+  }
+
+  get ops(): readonly Op[] {
+    return this.#ops;
+  }
+
+  get units(): readonly DraftedUnit[] {
+    return this.#units;
+  }
+
+  get blocks(): readonly Block[] {
+    if (this.#blocks) return [...this.#blocks.values()];
+    return this.#block ? [this.#block] : NO_BLOCKS;
+  }
+
+  get turns(): readonly Turn[] {
+    return this.#turns ? [...this.#turns.values()] : NO_TURNS;
+  }
+
+  /** Texts that were changed. */
+  get touched(): ReadonlySet<BlockText> {
+    return this.#touched ?? NO_TEXTS;
+  }
+
+  /** Texts that a plan has changed and then given up. */
+  get invalidated(): ReadonlySet<BlockText> {
+    return this.#invalidated ?? NO_TEXTS;
+  }
+
+  isInvalidated(text: BlockText): boolean {
+    return this.#invalidated?.has(text) === true;
+  }
+
+  block(id: BlockId): Block | undefined {
+    if (this.#blocks) return this.#blocks.get(id);
+    return this.#block?.id === id ? this.#block : undefined;
+  }
+
+  turn(id: string): Turn | undefined {
+    return this.#turns?.get(id);
+  }
+
+  /** The newest unit of an agent in a block. */
+  unitOf(id: BlockId, agent: AgentId): DraftedUnit | undefined {
+    for (let at = this.#units.length - 1; at >= 0; at--) {
+      const unit = this.#units[at] as DraftedUnit;
+      if (unit.block === id && unit.agent === agent) return unit;
+    }
+    return undefined;
+  }
+
+  addOp(op: Op): void {
+    if (this.#ops === NO_OPS) this.#ops = [op];
+    else this.#ops.push(op);
+  }
+
+  addUnit(unit: DraftedUnit): void {
+    if (this.#units === NO_UNITS) this.#units = [unit];
+    else this.#units.push(unit);
+  }
+
+  setBlock(block: Block): void {
+    if (this.#hadBlocks) this.#replace({ block: block.id, before: this.block(block.id) });
+    if (!this.#blocks && this.#block && this.#block.id !== block.id) {
+      this.#blocks = new Map([[this.#block.id, this.#block]]);
+    }
+    if (this.#blocks) this.#blocks.set(block.id, block);
+    else this.#block = block;
+  }
+
+  setTurn(turn: Turn): void {
+    this.#turns ??= new Map();
+    this.#replace({ turn: turn.id, before: this.#turns.get(turn.id) });
+    this.#turns.set(turn.id, turn);
+  }
+
+  touch(text: BlockText): void {
+    this.#touched ??= new Set();
+    this.#touched.add(text);
+    this.#touchedNow ??= [];
+    this.#touchedNow.push(text);
+  }
+
+  /** From here on it is another plan that changes things. */
+  begin(): void {
+    this.#opsBefore = this.#ops.length;
+    this.#unitsBefore = this.#units.length;
+    this.#recordBefore = this.record;
+    this.#blockBefore = this.#block;
+    this.#hadBlocks = this.#blocks !== undefined;
+    this.#replaced = undefined;
+    this.#touchedNow = undefined;
+  }
+
+  /** Takes back what the plan at hand has changed. */
+  rollBack(): void {
+    if (this.#touchedNow) this.#invalidated = new Set([...this.invalidated, ...this.#touchedNow]);
+    this.#ops = this.#opsBefore === 0 ? NO_OPS : this.#ops.slice(0, this.#opsBefore);
+    this.#units = this.#unitsBefore === 0 ? NO_UNITS : this.#units.slice(0, this.#unitsBefore);
+    this.record = this.#recordBefore;
+    this.#block = this.#blockBefore;
+    if (!this.#hadBlocks) this.#blocks = undefined;
+    for (const each of this.#replaced?.reverse() ?? []) {
+      if ("block" in each) restore(this.#blocks, each.block, each.before);
+      else restore(this.#turns, each.turn, each.before);
+    }
+  }
+
+  #replace(replaced: Replaced): void {
+    this.#replaced ??= [];
+    this.#replaced.push(replaced);
+  }
+}
+
+function restore<K, V>(map: Map<K, V> | undefined, key: K, before: V | undefined): void {
+  if (before === undefined) map?.delete(key);
+  else map?.set(key, before);
+}

@@ -1,0 +1,20 @@
+/** What a conversation says of an agent's process that has ended, or whose session is gone. */
+
+import type { Reason } from "@blockyard/kernel";
+import type { ChildEnd } from "../processes/child.ts";
+
+export const STOPPED = "Stopped.";
+export const LOST =
+  "The agent no longer has this conversation's session: it deletes old ones, and may find one only in the " +
+  "folder where it started. The next message starts a new session with the conversation so far.";
+
+export function explain(end: ChildEnd, stopping: Reason | undefined): string {
+  if (end.failed !== undefined) return `The agent could not be started: ${end.failed}`;
+  if (stopping === "cancelled") return STOPPED;
+  const said = end.stderr.trim();
+  return `The agent ended ${howEnded(end)} before its turn was over.${said === "" ? "" : `\n\n${said}`}`;
+}
+
+export function howEnded({ code, signal }: Pick<ChildEnd, "code" | "signal">): string {
+  return signal === null ? `with exit code ${code}` : `by signal ${signal}`;
+}

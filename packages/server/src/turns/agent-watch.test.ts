@@ -1,0 +1,51 @@
+/** When an agent that says nothing, or does not end, is given up. */
+
+import { VirtualEnv } from "@blockyard/kernel";
+import { expect, it } from "vitest";
+import { AgentWatch } from "./agent-watch.ts";
+
+function watched({ isAsking = false } = {}) {
+  const env = new VirtualEnv(1);
+  const said: string[] = [];
+  const watch = new AgentWatch({
+    ...{ env, silentMs: 1_000, lingerMs: 100, isAsking: () => isAsking },
+    onSilent: (why) => said.push(why),
+    onLingering: (why) => said.push(why),
+  });
+  return { env, said, watch };
+}
+
+it("[D4] silence is counted from the last word, and not while the agent waits for an answer", async () => {
+  const { env, said, watch } = watched();
+  watch.heard();
+  await env.advance(900);
+  watch.heard();
+  await env.advance(900);
+  expect(said).toEqual([]);
+  await env.advance(200);
+  expect(said).toEqual(["The agent sent nothing for 1 seconds and was stopped."]);
+  const asking = watched({ isAsking: true });
+  asking.watch.heard();
+  await asking.env.advance(5_000);
+  expect(asking.said).toEqual([]);
+});
+
+it("[D4] one that has said its last word is given a while, counted from the first time", async () => {
+  const { env, said, watch } = watched();
+  watch.linger();
+  await env.advance(60);
+  watch.linger();
+  await env.advance(60);
+  expect(said).toEqual(["The agent closed its output before its turn was over, but kept running."]);
+});
+
+it("[D4] nothing is waited for when the turn is over, whatever the agent still says", async () => {
+  const { env, said, watch } = watched();
+  watch.heard();
+  watch.linger();
+  watch.close();
+  watch.heard();
+  watch.linger();
+  await env.advance(5_000);
+  expect(said).toEqual([]);
+});

@@ -1,0 +1,93 @@
+/**
+ * A thread of Codex while a turn runs in it: which turn that is, which sub-agents work for it, and what can be asked of them. It
+ * opens and ends nothing.
+ */
+
+import { isProblem, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";
+import { isObject } from "@blockyard/providers";
+import type { AgentTask } from "../../driver.ts";
+import type { Connection } from "./connection.ts";
+import { limits } from "./limits.ts";
+import { inputOf } from "./settings.ts";
+
+const NO_TURN = problem("gone", "Codex is not working on a turn");
+
+export class CodexThread {
+  readonly #connection: () => Connection;
+  /** The turns of sub-agents, by their threads. */
+  readonly #children = new Map<string, string>();
+  #turn: string | undefined;
+  /** Empty until it is open. */
+  id = "";
+
+  constructor(connection: () => Connection) {
+    this.#connection = connection;
+  }
+
+  get hasTurn(): boolean {
+    return this.#turn !== undefined;
+  }
+
+  /** The answer to the request that starts the turn; its own word for it may have come before. */
+  begun(turn: Json | undefined): void {
+    this.#turn ??= isObject(turn) ? String(turn["id"]) : undefined;
+  }
+
+  turnStarted(thread: string, turn: Json | undefined): void {
+    const id = isObject(turn) && typeof turn["id"] === "string" ? turn["id"] : undefined;
+    if (id === undefined) return;
+    if (thread === this.id) this.#turn = id;
+    else if (this.#children.size < limits.children) this.#children.set(thread, id);
+  }
+
+  turnEnded(thread: string): void {
+    this.#children.delete(thread);
+  }
+
+  /** Its turn and those of its sub-agents, each of which has to be told. Never awaited: without an active turn it is not answered. */
+  interrupt(): void {
+    if (this.#turn !== undefined) this.#interrupt(this.id, this.#turn);
+    for (const [thread, turn] of this.#children) this.#interrupt(thread, turn);
+  }
+
+  /** A message to the model while it works. */
+  async steer(text: string, clientUserMessageId: string): Promise<Problem | undefined> {
+    const input = inputOf({ texts: [text], picturePaths: [] });
+    const params = { threadId: this.id, expectedTurnId: this.#turn ?? "", input, clientUserMessageId };
+    const steered = await this.#request("turn/steer", params);
+    return isProblem(steered) ? steered : undefined;
+  }
+
+  /** Model and effort of the turn. */
+  async update(settings: JsonObject): Promise<Problem | undefined> {
+    if (this.#turn === undefined) return NO_TURN;
+    const params = { threadId: this.id, turnId: this.#turn, ...settings };
+    const changed = await this.#request("turn/settings/update", params);
+    if (isProblem(changed)) return changed;
+    return changed["status"] === "applied" ? undefined : problem("gone", "the turn is over");
+  }
+
+  /** Commands that go on beside the model's work. */
+  async tasks(): Promise<readonly AgentTask[]> {
+    if (this.id === "") return [];
+    const listed = await this.#request("thread/backgroundTerminals/list", { threadId: this.id });
+    const rows = isProblem(listed) ? [] : listed["data"];
+    return (Array.isArray(rows) ? (rows as readonly JsonObject[]) : []).filter(isObject).map((row) => ({
+      ...{ id: String(row["processId"]), description: String(row["command"] ?? "") },
+    }));
+  }
+
+  async stopTask(task: string): Promise<Problem | undefined> {
+    const params = { threadId: this.id, processId: task };
+    const ended = await this.#request("thread/backgroundTerminals/terminate", params);
+    return isProblem(ended) ? ended : undefined;
+  }
+
+  #interrupt(threadId: string, turnId: string): void {
+    void this.#request("turn/interrupt", { threadId, turnId });
+  }
+
+  #request(method: string, params: JsonObject): Promise<JsonObject | Problem> {
+    return this.#connection().request(method, params, limits.answerMs);
+  }
+}

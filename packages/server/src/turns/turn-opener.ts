@@ -1,0 +1,61 @@
+/**
+ * Opens turns in the store: the record and the prompt of one (open-turn.ts), as soon as it is known that a message that waited
+ * is still its sender's. A message that cannot be sent is dropped, and the conversation says why. It starts nothing.
+ */
+
+import { isProblem, type Kernel, type Problem, problem } from "@blockyard/kernel";
+import { attachedSizes } from "./attachments.ts";
+import { isText, type Opened, openTurn } from "./open-turn.ts";
+import type { RemoteTurns } from "./remote-turns.ts";
+import type { Queued } from "./steering.ts";
+import type { TurnEnd } from "./turn-end.ts";
+import { drop } from "./waiting.ts";
+
+/** Not an answer to a caller: the turn waits. */
+export const ELSEWHERE = problem("busy", "another node is running a turn in this conversation");
+
+export class TurnOpener {
+  readonly #kernel: Kernel;
+  readonly #end: TurnEnd;
+  readonly #remote: RemoteTurns | undefined;
+
+  constructor(kernel: Kernel, end: TurnEnd, remote: RemoteTurns | undefined) {
+    this.#kernel = kernel;
+    this.#end = end;
+    this.#remote = remote;
+  }
+
+  /** Opens the turn, unless somebody else has written to the message while it waited: it would be sent in the name of `by`. */
+  async open(queued: Queued): Promise<Opened | Problem> {
+    const { request, by, waiting } = queued;
+    const sizes = await attachedSizes(this.#kernel.store, request.attachments ?? []);
+    for (;;) {
+      const seen = waiting === undefined ? undefined : await this.#kernel.log(waiting, { version: 0 });
+      if (isProblem(seen)) return seen;
+      const other = seen?.fold ? "others" : seen?.ops.find((op) => op.agent !== by && isText(op))?.agent;
+      if (other !== undefined) {
+        const why = `${other} changed this message while it was queued. Check it and send it again.`;
+        return this.unsent(queued, problem("conflict", why));
+      }
+      const version = seen?.ops.at(-1)?.version;
+      const opened = await this.#kernel.write(request.conversation, {
+        agent: by,
+        plan: (draft) =>
+          this.#remote?.runsIn(draft)
+            ? ELSEWHERE
+            : (queued.also?.(draft) ?? openTurn(draft, queued, version, this.#remote?.node, sizes)),
+      });
+      if (opened === ELSEWHERE) return opened;
+      if (isProblem(opened) && waiting !== undefined) return this.unsent(queued, opened);
+      if (opened !== undefined) return opened;
+    }
+  }
+
+  /** A message that waited and cannot be sent: nobody waits for the answer any more, so the conversation says it. */
+  async unsent(queued: Queued, why: Problem): Promise<Problem> {
+    const message = `Not sent: ${why.message}`;
+    if (queued.waiting) await drop(this.#kernel, queued.waiting, queued.by, "interrupted");
+    await this.#end.show(queued, message);
+    return { ...why, message };
+  }
+}

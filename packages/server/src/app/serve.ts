@@ -137,11 +137,13 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     callBytes: (caller, tool) => tools.callBytes(caller, tool),
     inTurn: (caller, work, signal) => scheduler.run(caller, work, { signal }),
     charge: (caller, bytes) => quotas.charge(caller, bytes),
+    mayStore: (caller) => gateway.mayStore(caller),
     rounds,
     onForbidden: (caller, message) => gateway.audit(caller, message),
     onFault: fault,
   });
   shutdown.register("sockets", () => ws.close());
+  tools.files.onOpened = (agent, chars) => quotas.opened(agent, chars);
   tools.files.isWatched = (id) => tools.hasCursor(id) || ws.hasOpen(id);
   const onRefused = () => metrics.count("blockyard_refused_total");
   const own = { host: config.host, secure: certificate !== undefined, names: certificate?.names ?? [] };

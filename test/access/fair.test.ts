@@ -1,4 +1,5 @@
 /** Who asks for much is served in turn, and the owner before everybody. */
+import { PassThrough, Readable } from "node:stream";
 import { limits } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
@@ -126,6 +127,53 @@ describe("fairness", () => {
     expect(await harness.call("block.create", line)).toMatchObject({ version: 1 });
   });
 
+  it("[AC227] [AC262] an editor's updates are refused to an agent that has stored enough, and to one whose token has ended", async () => {
+    const line = { conversation, kind: "text", role: "model", content: "x" };
+    const { block_id: text } = await harness.call("block.create", line);
+    const { socket } = await openReplica(harness.running.url, harness.agent("editor"));
+    const send = (id: number) =>
+      new Promise<Record<string, unknown>>((heard) => {
+        socket.on("message", (data: Buffer) => {
+          const frame = JSON.parse(data.toString()) as Record<string, unknown>;
+          if (frame["id"] === id) heard(frame);
+        });
+        const update = { type: "update", id, block: text, key: `k${id}`, update: "AAA=" };
+        socket.send(JSON.stringify(update));
+      });
+    expect(await send(9_001)).toHaveProperty("answer");
+    harness.running.quotas.kept({ agent: "editor", role: "agent", by: "token" }, limits.storedCharsPerHour);
+    expect(await send(9_002)).toMatchObject({ problem: { problem: "busy" } });
+    harness.running.auth.revoke("editor");
+    expect(await send(9_003)).toMatchObject({ problem: { problem: "forbidden" } });
+    socket.close();
+  });
+
+  it("[AC262] a stream that is under way writes nothing more when its token has ended", async () => {
+    const token = harness.agent("streamer");
+    const { conversation: talk = "" } = await harness.call("conversation.create", { title: "s" }, token);
+    const line = (text: string) =>
+      `${JSON.stringify({ type: "assistant", message: { id: text, role: "assistant", content: [{ type: "text", text }] } })}\n`;
+    const texts = async () => {
+      const found = await harness.running.store.blocks({ conversation: talk, order: "first", limit: 9 });
+      return Promise.all(found.map(({ id }) => harness.running.store.text(id)));
+    };
+    const body = new PassThrough();
+    const sent = fetch(`${harness.running.url}/v1/ingest?provider=claude&conversation=${talk}`, {
+      ...{ method: "POST", headers: { authorization: `Bearer ${token}` }, duplex: "half" },
+      body: Readable.toWeb(body) as ReadableStream,
+    } as RequestInit).then(
+      ({ status }) => status,
+      () => 403,
+    );
+    for (let i = 0; i < 4; i++) body.write(line("before"));
+    await expect.poll(texts).toContain("before");
+    harness.running.auth.revoke("streamer");
+    body.write(line("after"));
+    expect(await sent).toBe(403);
+    expect(await texts()).not.toContain("after");
+    body.destroy();
+  });
+
   it("[AC227] pictures, streams and conversations count as what an agent stores", async () => {
     const account = (name: string) => ({ agent: name, role: "agent", by: "token" }) as const;
     const full = (name: string) => harness.running.quotas.mayStore(account(name));
@@ -150,6 +198,11 @@ describe("fairness", () => {
       [
         "conversation.create",
         (token) => harness.call("conversation.create", { title: "x".repeat(100) }, token),
+      ],
+      ["turn.begin", (token) => harness.call("turn.begin", { conversation, model: "x".repeat(100) }, token)],
+      [
+        "file.open",
+        (token) => harness.call("file.open", { path: `f${token.slice(0, 4)}.txt`, create: true }, token),
       ],
     ];
     for (const [name, way] of ways) {

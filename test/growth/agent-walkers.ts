@@ -29,7 +29,7 @@ import { redactRaw, withoutPieces } from "../../packages/server/src/ingest/redac
 import { slicedJson } from "../../packages/server/src/system/sliced-json.ts";
 import { TextRedactor } from "../../packages/server/src/system/text-redactor.ts";
 import { settingsIn } from "../../packages/server/src/trust/git-config.ts";
-import { commandWords, looseWords } from "../../packages/server/src/turns/rules/command-words.ts";
+import { commandsIn, looseWords } from "../../packages/server/src/turns/rules/command-words.ts";
 import type { Pattern } from "../../packages/server/src/turns/rules/contract.ts";
 import { allows, denies, patternsOf } from "../../packages/server/src/turns/rules/pattern.ts";
 import type { Walker } from "./walker.ts";
@@ -143,7 +143,7 @@ export const AGENT_WALKERS: readonly Walker[] = [
   },
   { name: "redaction of a raw line", walk: (text) => [redactRaw(text), redactRaw(JSON.stringify({ text }))] },
   { name: "pieces in a raw line", walk: (text) => withoutPieces(JSON.stringify({ delta: text, text })) },
-  { name: "words of a command", walk: (text) => [commandWords(text), looseWords(text)] },
+  { name: "words of a command", walk: (text) => [commandsIn(text), looseWords(text)] },
   {
     name: "rules and a command",
     walk: (command) => {

@@ -2,7 +2,15 @@
  * Permission of our own loop, as a table: every tool that a model is offered × class of path × what the turn allows, on a
  * real server with real files. The tools are those of the request that the model gets, so a new one without a row fails.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@blockyard/kernel";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -184,6 +192,38 @@ describe.each(Object.entries(ROWS))("[AC200] [L64] %s", (name, row) => {
     if (row.writes) expect(readFileSync(join(rig.root, at.path), "utf8")).toContain("changed");
     else if (row.leave === READS && name !== "block_list") expect(told).toContain(SECRET);
   });
+});
+
+it("[D61] a rule that denies holds for what the turn allows, whichever tool does it", async () => {
+  const workspace = rig.root;
+  const rules = [
+    { type: "command", words: ["git", "push"] },
+    { type: "path", folder: join(realpathSync(rig.root), "src") },
+  ];
+  const made: string[] = [];
+  for (const pattern of rules)
+    made.push((await rig.tool<{ id: string }>("rule.set", { effect: "deny", workspace, pattern })).id);
+  mkdirSync(join(rig.root, "src"));
+  writeFileSync(join(rig.root, "src/a.txt"), "old\n");
+  const { block_id } = await rig.tool<{ block_id: string }>("file.open", { path: "src/a.txt" });
+  const splice = { block_id, offset: 0, insert: "changed" };
+  for (const [name, input] of [
+    ["bash", { command: "touch ran; git -C . push" }],
+    ["write", { path: "src/a.txt", content: "changed" }],
+    ["write", { path: "src/new.txt", content: "changed" }],
+    ["block_splice", splice],
+  ] as const) {
+    const { asked, told } = await attempt(name, input, ["bash", "write"], undefined);
+    expect([name, asked]).toEqual([name, undefined]);
+    expect(told).toContain("A rule of the user denies");
+  }
+  await rig.tool("file.flush", {});
+  expect([existsSync(join(rig.root, "ran")), readFileSync(join(rig.root, "src/a.txt"), "utf8")]).toEqual([
+    false,
+    "old\n",
+  ]);
+  for (const id of made) await rig.tool("rule.remove", { id });
+  expect((await attempt("block_splice", splice, ["write"], undefined)).told).not.toContain("A rule");
 });
 
 it("[L65] grep says how many guarded files it has left out", async () => {

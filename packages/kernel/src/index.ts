@@ -270,7 +270,7 @@ export { filterOf, mayContain, type TrigramQuery, trigramsOf } from "./search/tr
 export { MemoryNodes } from "./testing/memory-nodes.ts";
 export { MemoryStore } from "./testing/memory-store.ts";
 export { VirtualEnv } from "./testing/virtual-env.ts";
-export { exactText } from "./text/exact.ts";
+export { exactName, exactText } from "./text/exact.ts";
 export { cleanText } from "./text/sanitize.ts";
 export { mapOffset, Text, utf8Length } from "./text/text.ts";
 export { type Access, CALLER_ROLES, type CallerRole, may, mayNot, type Right } from "./tools/access.ts";
@@ -296,6 +296,7 @@ export {
 export { type ExportLine, exportLines } from "./tools/conversation-export.ts";
 export type { CostRow } from "./tools/cost-report.ts";
 export { type CoreCalls, callTool, coreTable, coreTools, toolSchemas } from "./tools/index.ts";
+export { mayDirect } from "./tools/rights.ts";
 export {
   blockIdField,
   type Call,

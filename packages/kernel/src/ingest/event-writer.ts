@@ -173,7 +173,7 @@ export class EventWriter {
 
   /** A conversation without a title takes the first line that a person said: not what an agent asked a sub-agent. */
   #title(role: string, kind: string, text: string): void {
-    if (this.place.titled || role !== "user" || kind !== "text") return;
+    if (this.place.titled || this.#isVisiting || role !== "user" || kind !== "text") return;
     const named = titlePatch(this.#draft.record, titleFrom(text), "prompt");
     if (!named) return;
     this.#draft.conversation(named);
@@ -287,7 +287,7 @@ export class EventWriter {
     const text = JSON.stringify({ refused: why.message, event }, null, 2).slice(0, limits.writeTextChars);
     const shown = this.#draft.create({
       kind: "unknown",
-      role: "system",
+      role: this.#roleOf("system"),
       side: true,
       parent: this.place.head,
       status: "done",

@@ -112,6 +112,15 @@ export interface Turn {
   readonly orders?: readonly TurnOrder[];
 }
 
+/** What a turn may be said to have cost. */
+const MOST_USD = 1e9;
+
+/** A turn without a cost that nothing can have: whoever said that it earned money would make what others spent look less. */
+export function plausibleTurn(turn: Turn): Turn {
+  const { costUsd = 0, ...rest } = turn;
+  return costUsd >= 0 && costUsd <= MOST_USD ? turn : rest;
+}
+
 /** What is known of a turn before it ends. */
 export function begunTurn({
   id,

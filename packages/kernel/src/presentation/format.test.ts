@@ -1,6 +1,6 @@
 /** Numbers as people read them, and texts that hide something. */
 import { describe, expect, test } from "vitest";
-import { exactText } from "../text/exact.ts";
+import { exactName, exactText } from "../text/exact.ts";
 import { formatAge, formatCost, formatCount, formatDuration, plural } from "./format.ts";
 
 describe("format", () => {
@@ -33,7 +33,16 @@ describe("format", () => {
     ["a\rb", "a\\u{d}b"],
     ["tab\tline\n", "tab\tline\n"],
     ["\u{e0041}x", "\\u{e0041}x"],
+    ["rm\u00a0-rf\u3000\u2003x\u2800", "rm\\u{a0}-rf\\u{3000}\\u{2003}x\\u{2800}"],
+    ["a\u034fb\u115fc\ufe0f\u{e0100}", "a\\u{34f}b\\u{115f}c\\u{fe0f}\\u{e0100}"],
+    ["\ud800", "\\u{d800}"],
+    ["\\u{202e}", "\\u{5c}u{202e}"],
+    ["❤\ufe0f é ñ 中文 😀 \\d", "❤\ufe0f é ñ 中文 😀 \\d"],
   ])("[R37] %j shows what it hides", (text, shown) => {
     expect(exactText(text)).toBe(shown);
+  });
+
+  test("[R37] a name has no lines", () => {
+    expect(exactName("CLAUDE.md\n\tb")).toBe("CLAUDE.md\\u{a}\\u{9}b");
   });
 });

@@ -3,17 +3,27 @@
  */
 
 /**
- * A text exactly as it is, with what cannot be seen made visible: controls, and characters that reorder or hide others.
- * For everything that somebody is asked to allow.
+ * A text exactly as it is, with what cannot be seen made visible: controls, characters that reorder or hide others, spaces that are
+ * none of the usual ones. For everything that somebody is asked to allow: two different texts never look the same.
  */
 export function exactText(text: string): string {
-  return text.replace(HIDDEN, (character) => {
-    if (character === "\n" || character === "\t") return character;
-    const code = character.codePointAt(0) as number;
-    return `\\u{${code.toString(16)}}`;
-  });
+  return text.replace(HIDDEN, (character) =>
+    character === "\n" || character === "\t" ? character : spelt(character),
+  );
 }
 
+/** The same of a name, which has no lines. */
+export function exactName(name: string): string {
+  return name.replace(HIDDEN, spelt);
+}
+
+function spelt(character: string): string {
+  return `\\u{${(character.codePointAt(0) as number).toString(16)}}`;
+}
+
+/**
+ * Controls and format characters, what has no meaning or is drawn as nothing, every space but the usual one, and what would look like
+ * one of these spelt out. A sign that makes a picture of the character before it stays.
+ */
 const HIDDEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3164\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+  /\p{C}|[^\P{Z} ]|(?!(?<=\p{Extended_Pictographic})\ufe0f)\p{Default_Ignorable_Code_Point}|\u2800|\\(?=u\{)/gu;

@@ -4,6 +4,7 @@
  */
 
 import { z } from "zod";
+import { expiredAsk } from "../model/ask.ts";
 import type { Block } from "../model/block.ts";
 import { copiedKind } from "../model/file-copy.ts";
 import type { BlockId } from "../model/ids.ts";
@@ -159,6 +160,7 @@ function copyOf({ source, text }: Copy, ids: ReadonlyMap<BlockId, BlockId>, last
   const isSigned = signature !== undefined && !source.promoted;
   const metadata: JsonObject = {
     ...rest,
+    ...expiredAsk(source.metadata), // nobody asks in the copy
     ...(isSigned ? { signature } : {}),
     includes: source.id,
     ...(ended ? {} : { reason: "interrupted" }),

@@ -83,6 +83,57 @@ describe("texts", () => {
   });
 });
 
+describe("copies", () => {
+  it.each(edits)(
+    "[AC120] [AC269] %s changes no copied words of the owner, whoever has forked them",
+    async (tool, input) => {
+      const harness = new TestHarness();
+      for (const role of ROLES) {
+        const conversation = await harness.conversation();
+        const source = await harness.block(conversation, "mine\n", ann, { role });
+        const { head } = await harness.ok("conversation.fork", { block_id: source, into_new: true }, bob);
+        const { head: again } = await harness.ok(
+          "conversation.fork",
+          { block_id: head, into_new: true },
+          bob,
+        );
+        for (const copy of [head, again] as string[]) {
+          const refused = await harness.ask(tool, input(copy), bob);
+          const isOwners = role === "user" || role === "system";
+          // A copy has ended: nothing is appended to it, whoever asks.
+          const expected = tool === "block.append" ? "closed" : isOwners ? "forbidden" : undefined;
+          expect([role, isProblem(refused) ? refused.problem : undefined]).toEqual([role, expected]);
+        }
+      }
+    },
+  );
+
+  it("[AC18] what is asked for is asked once: a fork of it asks nothing", async () => {
+    const harness = new TestHarness();
+    const conversation = await harness.conversation();
+    const ask = { id: "1", kind: "permission", state: "asked", title: "rm" } as const;
+    const { id } = (await harness.kernel.write(conversation, {
+      agent: "claude",
+      plan: (draft) =>
+        draft.create({
+          kind: "tool_call",
+          role: "model",
+          metadata: { toolUseId: "u", toolName: "bash", ask },
+        }),
+    })) as { id: string };
+    expect(await harness.kernel.conversation(conversation)).toMatchObject({ asking: [id] });
+    for (const caller of [ann, bob]) {
+      const copied = await harness.ok("conversation.fork", { block_id: id, into_new: true }, caller);
+      expect(await harness.kernel.conversation(copied["conversation"] as string)).not.toHaveProperty(
+        "asking",
+      );
+      expect(await harness.kernel.block(copied["head"] as string)).toMatchObject({
+        metadata: { ask: { state: "expired" } },
+      });
+    }
+  });
+});
+
 describe("conversations", () => {
   it("[AC121] what belongs to a context, and where it goes on, is for its maker and the owner", async () => {
     const harness = new TestHarness();
@@ -135,6 +186,8 @@ describe("metadata", () => {
     { label: "ann" },
     { notice: "reset" },
     { node: "n" },
+    { sandbox: "sandboxed, no network" },
+    { observed: true },
     { turn: "turn-of-ann" },
     { turn: "no-turn" },
     { approval: { id: "a", state: "allowed" } },
@@ -162,6 +215,28 @@ describe("metadata", () => {
     ];
     expect(refusals.map(({ problem }) => problem)).toEqual(["forbidden", "forbidden"]);
     expect(await harness.everything()).toBe(before);
+  });
+
+  it("[AC123] a turn that an agent begins says nothing of with whom others' conversations are held", async () => {
+    const harness = new TestHarness();
+    const claim = { provider: "claude", model: "best", session_id: "stolen" };
+    for (const [maker, isOwn] of [
+      [ann, false],
+      [bob, true],
+    ] as const) {
+      const { conversation } = await harness.ok(
+        "conversation.create",
+        { provider: "codex", model: "m" },
+        maker,
+      );
+      const { turn } = await harness.ok("turn.begin", { conversation, ...claim }, bob);
+      await harness.ok("turn.end", { conversation, turn, model: "best" }, bob);
+      const record = await harness.kernel.conversation(conversation as string);
+      expect(record).toMatchObject(
+        isOwn ? { provider: "claude", model: "best" } : { provider: "codex", model: "m" },
+      );
+      expect(record).toMatchObject({ sessions: {}, turns: 1 });
+    }
   });
 
   it.each([

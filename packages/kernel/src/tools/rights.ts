@@ -19,7 +19,7 @@ import type { Caller } from "./tool.ts";
 const AGENTS_ROLES: readonly Role[] = ["model", "tool"];
 
 /** Metadata that claims an author, an origin or a deed of the server. */
-const RESERVED_METADATA = ["includes", "label", "notice", "node"] as const;
+const RESERVED_METADATA = ["includes", "label", "notice", "node", "sandbox", "observed"] as const;
 
 /** Metadata of conversations that only the server writes. */
 const RESERVED_RECORD = ["imported", "archived", "mode", "choices", "titled"] as const;
@@ -35,8 +35,8 @@ export function maySpeak({ agent, role }: Caller, as: Role): Problem | undefined
 
 /** Whether the text of a block may be changed. */
 export function mayEdit({ agent, role }: Caller, block: Block): Problem | undefined {
-  if (role === "owner" || block.agent === agent || block.kind === "file") return undefined;
-  if (AGENTS_ROLES.includes(block.role)) return undefined;
+  // What an agent has copied of others (a fork) has its name, and their words.
+  if (role === "owner" || block.kind === "file" || AGENTS_ROLES.includes(block.role)) return undefined;
   return problem(
     "forbidden",
     `block ${block.id} was written by ${block.agent} as ${block.role}, and agents cannot edit it. Create your own block instead`,

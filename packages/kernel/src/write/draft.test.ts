@@ -367,6 +367,17 @@ describe("records", () => {
     expect((await world.record()).ended).toBeUndefined();
   });
 
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 1e10, -0.01])(
+    "[K31] a turn cannot have cost %d dollars",
+    async (costUsd) => {
+      const world = await new World().open();
+      const turn = { id: "t", provider: "claude", agent: "eve", startedAt: 0, status: "done" } as const;
+      await world.do((draft) => draft.setTurn({ ...turn, costUsd: 2 }));
+      await world.do((draft) => draft.setTurn({ ...turn, id: "u", costUsd }));
+      expect(await world.record()).toMatchObject({ costUsd: 2, turns: 2 });
+    },
+  );
+
   it("[K31] count blocks and turns, follow the head, add usage once per turn", async () => {
     const world = await new World().open();
     const usage = (input: number) => ({ input, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0 });

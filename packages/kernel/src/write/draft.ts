@@ -11,7 +11,12 @@
 import { applyOp, applyToConversation } from "../model/apply.ts";
 import { assert } from "../model/assert.ts";
 import { type Block, isLapsed } from "../model/block.ts";
-import type { Conversation, ConversationPatch, Turn } from "../model/conversation.ts";
+import {
+  type Conversation,
+  type ConversationPatch,
+  plausibleTurn,
+  type Turn,
+} from "../model/conversation.ts";
 import { type AgentId, type BlockId, blockId, parseBlockId } from "../model/ids.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import {
@@ -337,7 +342,7 @@ export class Draft {
   }
 
   setTurn(turn: Turn): void {
-    this.#push(undefined, { type: "turn", turn });
+    this.#push(undefined, { type: "turn", turn: plausibleTurn(turn) });
   }
 
   /** `block`: the op's block, null for the one that it creates, undefined for an op of the conversation. */

@@ -5,6 +5,7 @@ import type { Caller } from "./auth.ts";
 import { Quotas } from "./quotas.ts";
 
 const caller = (agent: string, role: Caller["role"]): Caller => ({ agent, role, by: "token" });
+const op = (body: object) => ({ agent: "ann", seq: 2, body }) as unknown as Op;
 const create = (agent: string, text: string) =>
   ({ agent, body: { type: "create", text, metadata: {} } }) as unknown as Op;
 
@@ -36,6 +37,38 @@ it("[AC226] messages that have come already are a debt, long ones more", () => {
   expect(waitMs).toBeGreaterThan(((limits.requestBurst - 1) / limits.requestsPerMinute) * 60_000);
   const long = quotas.charge(agent, 1024 * 1024) - waitMs;
   expect(long).toBeGreaterThan((60 / limits.requestsPerMinute) * 60_000);
+});
+
+it.each<[string, (quotas: Quotas, chars: number) => void]>([
+  ["a turn", (quotas, chars) => quotas.stored([op({ type: "turn", turn: { error: "x".repeat(chars) } })])],
+  [
+    "an update that changes nothing",
+    (quotas, chars) => quotas.stored([op({ type: "splice", splices: [], update: new Uint8Array(chars) })]),
+  ],
+  ["a file that is opened", (quotas, chars) => quotas.opened("ann", chars)],
+  [
+    "metadata",
+    (quotas, chars) => quotas.stored([op({ type: "meta", metadata: { extra: "x".repeat(chars) } })]),
+  ],
+])("[AC227] %s counts as long as it is", (_, store) => {
+  const quotas = new Quotas(new VirtualEnv(1));
+  const ann = caller("ann", "agent");
+  quotas.kept(ann, limits.storedCharsPerHour - 10_000);
+  store(quotas, 100);
+  expect(quotas.mayStore(ann)).toBeUndefined();
+  store(quotas, 10_000);
+  expect(quotas.mayStore(ann)).toMatchObject({ problem: "busy" });
+});
+
+it.each<[string, (quotas: Quotas) => void]>([
+  ["conversations", (quotas) => quotas.stored([{ ...op({ type: "conversation", patch: {} }), seq: 1 }])],
+  ["files", (quotas) => quotas.opened("ann", 0)],
+])("[AC227] %s count as blocks", (_, store) => {
+  const quotas = new Quotas(new VirtualEnv(1));
+  for (let i = 0; i < limits.blocksPerHour; i++) store(quotas);
+  expect(quotas.mayStore(caller("ann", "agent"))).toMatchObject({
+    details: { max_blocks: limits.blocksPerHour },
+  });
 });
 
 it("[AC227] blocks and text that an agent stores are counted, and it waits when it has stored enough", async () => {

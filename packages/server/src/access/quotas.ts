@@ -67,15 +67,26 @@ export class Quotas {
 
   /** Counts what an agent has stored. */
   stored(ops: readonly Op[]): void {
-    for (const { agent, body } of ops) {
+    for (const { agent, seq, body } of ops) {
       const account = this.#hour(agent);
       account.chars += OP_CHARS;
+      // A conversation takes as much as a block, and a turn or an editor's update as much as it is long, whatever it says.
+      if (seq === 1) account.blocks++;
+      if (body.type === "turn") account.chars += JSON.stringify(body.turn).length;
+      if (body.type === "splice") account.chars += body.update.length;
       if (body.type === "conversation") account.chars += JSON.stringify(body.patch).length;
       if (body.type === "create") account.blocks++;
       if (body.type === "create" || body.type === "append") account.chars += body.text.length;
       if (body.type === "splice") for (const { ins } of body.splices) account.chars += ins.length;
       if ("metadata" in body && body.metadata) account.chars += JSON.stringify(body.metadata).length;
     }
+  }
+
+  /** Counts a file that an agent has opened: the disk writes its block, the agent has asked for it. */
+  opened(agent: string, chars: number): void {
+    const account = this.#hour(agent);
+    account.blocks++;
+    account.chars += OP_CHARS + chars;
   }
 
   /** Counts what an agent has stored that is no op: pictures, and its stream as it came. */

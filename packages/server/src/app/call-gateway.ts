@@ -83,12 +83,22 @@ export class CallGateway {
     key: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<ToolAnswer> {
-    if (!this.#auth.isCurrent(caller)) return problem("forbidden", "this token was revoked");
+    const ended = this.#ended(caller);
+    if (ended) return ended;
     // The guard lets none of them come here; should it ever err, a cookie that other servers get too still calls nothing.
     if (caller.by === "cookie") return problem("forbidden", "a cookie alone cannot call tools");
     if (may(caller.role, "present")) await this.#leases.hold(caller.agent);
     const full = this.#tools.writes(tool) ? this.#quotas.mayStore(caller) : undefined;
     return full ?? this.#tools.call(caller, tool, input, key, signal);
+  }
+
+  #ended(caller: Caller): Problem | undefined {
+    return this.#auth.isCurrent(caller) ? undefined : problem("forbidden", "this token was revoked");
+  }
+
+  /** Why a caller may store nothing now: what let it in has ended, or it has stored enough. */
+  mayStore(caller: Caller): Problem | undefined {
+    return this.#ended(caller) ?? this.#quotas.mayStore(caller);
   }
 
   /** The same before an input is read: who may not call is refused without it. */
@@ -108,9 +118,9 @@ export class CallGateway {
     const most = caller.role === "owner" ? Number.POSITIVE_INFINITY : INGEST_BYTES;
     for await (const piece of body)
       for (let at = 0; at < piece.length; at += most) {
-        const full = this.#quotas.mayStore(caller);
-        if (full) throw new StreamProblem(full);
         await this.rest(caller);
+        const full = this.mayStore(caller);
+        if (full) throw new StreamProblem(full);
         const taken = piece.subarray(at, at + most);
         this.#quotas.kept(caller, taken.length);
         yield taken;
@@ -119,7 +129,7 @@ export class CallGateway {
 
   /** Something that is kept as it came, as far as its caller may store more. */
   async kept<T>(caller: Caller, bytes: number, keep: () => Promise<T | Problem>): Promise<T | Problem> {
-    const full = this.#quotas.mayStore(caller);
+    const full = this.mayStore(caller);
     if (full) return full;
     const kept = await keep();
     if (!isProblem(kept)) this.#quotas.kept(caller, bytes);

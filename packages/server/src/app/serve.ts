@@ -142,11 +142,13 @@ function openTransports(
     callBytes: (caller, tool) => tools.callBytes(caller, tool),
     inTurn: (caller, work, signal) => scheduler.run(caller, work, { signal }),
     charge: (caller, bytes) => quotas.charge(caller, bytes),
+    mayStore: (caller) => gateway.mayStore(caller),
     rounds,
     onForbidden: (caller, message) => gateway.audit(caller, message),
     onFault: fault,
   });
   shutdown.register("sockets", () => ws.close());
+  tools.files.onOpened = (agent, chars) => quotas.opened(agent, chars);
   tools.files.isWatched = (id) => tools.hasCursor(id) || ws.hasOpen(id);
   const onRefused = () => metrics.count("blockyard_refused_total");
   const take = (caller: Caller) => quotas.take(caller);

@@ -5,6 +5,7 @@
 
 import {
   type Ask,
+  type AskSubject,
   type AuditLog,
   type Block,
   type CallsOf,
@@ -52,7 +53,7 @@ import { claudeDriver } from "../turns/drivers/claude/driver.ts";
 import { codexDriver } from "../turns/drivers/codex/driver.ts";
 import { contextTool } from "../turns/loop/conversation-context.ts";
 import { Prices } from "../turns/prices.ts";
-import { Rules } from "../turns/rules/rules.ts";
+import { type Place, Rules } from "../turns/rules/rules.ts";
 import { ruleTools } from "../turns/rules/tools.ts";
 import type { TurnRequest } from "../turns/run.ts";
 import { turnTools } from "../turns/tools.ts";
@@ -168,6 +169,7 @@ export class Tools {
     };
     const loop = {
       ...place,
+      denied: (subject: AskSubject, at: Place) => rules.denied(subject, at),
       matcher: this.#searcher.matcher,
       schemas: () => this.schemas(),
       call: async (agent: string, name: string, input: unknown, permitted: readonly string[]) => {

@@ -5,9 +5,10 @@
 
 import { isProblem, type Problem } from "@blockyard/kernel";
 import { z } from "zod";
+import { visibleName } from "../processes/visible.ts";
 import type { BlockSource } from "./block-source.ts";
 import { CommandError } from "./command.ts";
-import { printNote, safeText } from "./terminal.ts";
+import { printNote } from "./terminal.ts";
 
 /** What `trust.show` names, as a problem's details have it. */
 const questionSchema = z.object({
@@ -29,7 +30,7 @@ export async function withTrust<T>(
   const question = isProblem(answer) ? trustQuestion(answer) : undefined;
   if (!question) return answer;
   const { folder, digest } = question;
-  printNote(safeText(trustText(question)));
+  printNote(trustText(question));
   if (!isTrusted && !process.stdin.isTTY)
     throw new CommandError("not started. Check these files, then run it again with --trust");
   const said = isTrusted ? "y" : await ask("Trust these files? [y/N] ");
@@ -40,9 +41,10 @@ export async function withTrust<T>(
 
 export function trustText({ folder, files }: TrustQuestion): string {
   const lines = files.map(
-    ({ path, reason, state }) => `  ${path}  ${reason}${state === "changed" ? " (changed)" : ""}`,
+    ({ path, reason, state }) =>
+      `  ${visibleName(path)}  ${reason}${state === "changed" ? " (changed)" : ""}`,
   );
-  return `An agent that works in ${folder} runs or follows these files:\n${lines.join("\n")}`;
+  return `An agent that works in ${visibleName(folder)} runs or follows these files:\n${lines.join("\n")}`;
 }
 
 function trustQuestion({ details }: Problem): TrustQuestion | undefined {

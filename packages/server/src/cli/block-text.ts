@@ -29,7 +29,7 @@ import { changedLines, foldingOf, type Shown } from "../export/closed.ts";
 import { turnFacts } from "../export/html.ts";
 import { commandSummary, type Item, isFollowed, timeline } from "../export/timeline.ts";
 import type { ExportNode } from "../export/tree.ts";
-import { oneLine, type Style, safeText } from "./terminal.ts";
+import { oneLine, type Style, safeOutput, safeText } from "./terminal.ts";
 
 const BEGINNING_CHARS = 1_000;
 
@@ -238,7 +238,7 @@ function known({ call, isFollowed, todo }: Around) {
 
 function someLines(text: string, options: TextOptions, known: Known): string {
   if (text.trim() === "") return "";
-  const lines = safeText(text).replace(/\n$/, "").split("\n");
+  const lines = safeOutput(text).replace(/\n$/, "").split("\n");
   return paintedLines(lines, options, { chars: text.length, ...known }, options.style.dim);
 }
 

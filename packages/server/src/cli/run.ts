@@ -18,7 +18,7 @@ import {
 import type { Allowance } from "../access/allowance.ts";
 import { ALLOWANCES } from "../access/allowance.ts";
 import type { ToolAnswer, ToolInput } from "../contract/index.ts";
-import { visible } from "../processes/visible.ts";
+import { visible, visibleName } from "../processes/visible.ts";
 import { AGENTS } from "../turns/agents.ts";
 import { acpAgents } from "../turns/drivers/acp/agents.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
@@ -29,7 +29,7 @@ import { type Command, CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
 import { Follower } from "./follow.ts";
 import { wholeId } from "./named-id.ts";
-import { oneLine, print, printJson, printNote, safeText, styleFor, terminalWidth } from "./terminal.ts";
+import { oneLine, print, printJson, printNote, styleFor, terminalWidth } from "./terminal.ts";
 import { answersTo, suggestionIn, suggestionText } from "./terminal-answer.ts";
 
 /** Of what asks for permission. */
@@ -146,8 +146,8 @@ async function startIn(
       `${problem.message.replace(/: pass the folder.*/, "")}. Choose the folder: ${folders.map((each) => `--cwd ${each}`).join(", or ")}`,
     );
   printNote(problem.message.replace(/: pass the folder.*/, "."));
-  const lines = folders.map((each, i) => `  ${i + 1}  ${each}`).join("\n");
-  const said = await asked(`${safeText(lines)}\nWhich folder? [1-${folders.length}, empty to cancel] `);
+  const lines = folders.map((each, i) => `  ${i + 1}  ${visibleName(each)}`).join("\n");
+  const said = await asked(`${lines}\nWhich folder? [1-${folders.length}, empty to cancel] `);
   const folder = folders[Number(said) - 1];
   if (folder === undefined) throw new CommandError("not started");
   return client.call("turn.start", { ...request, cwd: folder });

@@ -55,3 +55,15 @@ it("[D61] a number takes what is suggested, with all of its words shown", () => 
   expect(suggestionIn(ask, "2")).toMatchObject({ id: "rule-deny", deny: true });
   for (const line of ["0", "3", "y", "1 2", ""]) expect(suggestionIn(ask, line), line).toBeUndefined();
 });
+
+it("[A40] a label is one row: it cannot pass for a row with another number", () => {
+  const options = [{ label: "No\n  2  Cancel", description: "x\n  3  y" }, { label: "Yes, always" }];
+  expect(questionText({ ...one, options }).split("\n")).toEqual([
+    "Which? (a number)",
+    "  1  No⟨U+000A⟩  2  Cancel  x⟨U+000A⟩  3  y",
+    "  2  Yes, always",
+  ]);
+  const suggestions = options.map(({ label }, i) => ({ id: String(i), label, scope: "always" }) as const);
+  const ask: Ask = { id: "1", kind: "permission", state: "asked", suggestions };
+  expect(suggestionText(ask).split("\n")).toEqual(["", "  1  No⟨U+000A⟩  2  Cancel", "  2  Yes, always"]);
+});

@@ -1,17 +1,18 @@
 /**
- * Questions of an agent in a terminal: how they read, and what a typed line means. Numbers choose options, words are an own answer,
+ * Questions of an agent in a terminal: how they read, and what a typed line means. What can be chosen stands in a line each, which no label
+ * can end: it could pass for a row with another number. Numbers choose options, words are an own answer,
  * an empty line skips the question.
  */
 
 import type { Ask, AskAnswer, AskQuestion, AskSuggestion } from "@blockyard/kernel";
-import { visible } from "../processes/visible.ts";
+import { visible, visibleName } from "../processes/visible.ts";
 
 type Said = NonNullable<AskAnswer["questions"]>[string];
 
 export function questionText({ question, options, multiple }: AskQuestion): string {
   const rows = options.map(({ label, description }, i) => {
-    const about = description === undefined ? "" : `  ${visible(description)}`;
-    return `  ${i + 1}  ${visible(label)}${about}`;
+    const about = description === undefined ? "" : `  ${visibleName(description)}`;
+    return `  ${i + 1}  ${visibleName(label)}${about}`;
   });
   const how = options.length === 0 ? "" : multiple ? " (numbers, such as 1,3)" : " (a number)";
   return [`${visible(question)}${how}`, ...rows].join("\n");
@@ -51,7 +52,7 @@ export async function answersTo(
 
 /** What can be answered for good, below what is asked for: a row each. */
 export function suggestionText({ suggestions = [] }: Ask): string {
-  return suggestions.map(({ label }, i) => `\n  ${i + 1}  ${visible(label)}`).join("");
+  return suggestions.map(({ label }, i) => `\n  ${i + 1}  ${visibleName(label)}`).join("");
 }
 
 /** The suggestion whose number was typed. */

@@ -2,8 +2,9 @@
 
 import type { ConversationView } from "@blockyard/kernel";
 import { expect, it, vi } from "vitest";
+import { trustText } from "./ask-trust.ts";
 import { firstOf, row } from "./ls.ts";
-import { oneLine, printNote, safeText, styleFor, terminalWidth } from "./terminal.ts";
+import { oneLine, printJson, printNote, safeOutput, safeText, styleFor, terminalWidth } from "./terminal.ts";
 
 const RED = "\u001b[31mx\u001b[0m";
 
@@ -22,8 +23,43 @@ it.each<[string, string]>([
   ["\u001b]0;never ends", "0;never ends"],
   ["a\u009b2Jb", "a\ufffd2Jb"],
   ["\u202egnp.exe", "\ufffdgnp.exe"],
-  ["50%\r100%", "100%"],
+  ["\u061ca\u2028b\u2029", "\ufffda\ufffdb\ufffd"],
+  ["rm -rf ~ #\rls", "rm -rf ~ #\ufffdls"],
+  ["two\r\nlines\r\n", "two\nlines\n"],
 ])("[U15] %j is printed as %j", (text, shown) => expect(safeText(text)).toBe(shown));
+
+it("[U15] of what a program has printed over itself the last state is printed", () => {
+  expect(safeOutput("50%\r100%\n\u001b]52;c;ZXZpbA==\u0007x\r\n")).toBe("100%\nx\n");
+});
+
+it("[U15] JSON for programs obeys no terminal either, and is the same JSON", async () => {
+  const hostile = {
+    a: "\u009b2J\u007f\u202e\u2066\u061c\u200b\u2028\ufeff\u{e0041}\u001b]52;c;x\u0007",
+    b: "é 😀",
+  };
+  const printed = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  await printJson(hostile);
+  const text = String(printed.mock.lastCall?.[0]);
+  printed.mockRestore();
+  expect(text.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
+  expect(text).toContain("é 😀");
+  expect(JSON.parse(text)).toEqual(hostile);
+});
+
+it("[AC210] the name of a file that acts by itself is spelt out: no name hides another, or passes for several", () => {
+  const names = [
+    ".claude/commands/a\n  README.md  nothing",
+    "CLAUDE.md\rREADME.md",
+    "\u202edm.EDUALC",
+    "a\u001b[2Kb",
+  ];
+  const files = names.map((path) => ({ path, reason: "r", state: "new" }));
+  const text = trustText({ folder: "/w\n/x", digest: "", files });
+  expect(text.split("\n")).toHaveLength(names.length + 1);
+  expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  for (const part of ["README.md  nothing", "CLAUDE.md⟨U+000D⟩README.md", "⟨U+202E⟩", "⟨U+001B⟩[2K"])
+    expect(text).toContain(part);
+});
 
 it("[U15] one line stays one line", () => {
   expect(oneLine("a\n\tb \u001b[31mc", 80)).toBe("a b c");

@@ -3,6 +3,8 @@
  * sequences that move the cursor, change the title or write to the clipboard; none of them gets out.
  */
 
+import { printableJson } from "../system/printable-json.ts";
+
 export interface Style {
   bold(text: string): string;
   dim(text: string): string;
@@ -33,7 +35,7 @@ export function styleFor(
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not get out
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 const ESC = "\u001b";
 /** CSI, OSC (ended by BEL or ST), and two-character sequences. */
@@ -42,12 +44,20 @@ const SEQUENCE = new RegExp(
   "g",
 );
 
+/** Carriage returns that write over nothing. */
+const LINE_END = /(?<!\r)\r+(?=\n|$)/g;
+
 /**
  * Text as it may be printed: sequences left out, other controls made visible. It is stricter than what shows an output
- * (`plainTerminal`): names and questions come here too, and no sequence may hide a part of them.
+ * (`plainTerminal`): names, commands and questions come here too, and nothing may hide a part of them.
  */
 export function safeText(text: string): string {
-  return lastStates(text).replace(SEQUENCE, "").replace(CONTROLS, "\ufffd");
+  return text.replace(LINE_END, "").replace(SEQUENCE, "").replace(CONTROLS, "\ufffd");
+}
+
+/** The same for what a program has printed. */
+export function safeOutput(text: string): string {
+  return safeText(lastStates(text));
 }
 
 /** A carriage return inside a line writes over what stood there; progress bars come to their last state. */
@@ -85,7 +95,7 @@ export async function print(text: string | Uint8Array): Promise<void> {
 }
 
 export async function printJson(value: unknown): Promise<void> {
-  await print(`${JSON.stringify(value)}\n`);
+  await print(`${printableJson(value)}\n`);
 }
 
 /** What is told may hold names and messages that others chose. */

@@ -77,6 +77,8 @@ export class Files {
   #isClosed = false;
   /** Whether somebody has a block open in an editor. */
   isWatched: (id: BlockId) => boolean = () => false;
+  /** Told who has a file come into the store, and how long it is. */
+  onOpened: (agent: string, chars: number) => void = () => undefined;
 
   constructor({ kernel, root, closed, log, bounds, watch }: FilesOptions) {
     this.root = new Root(root, closed);
@@ -332,7 +334,7 @@ export class Files {
     return file;
   }
 
-  async #make(path: CleanPath, { create }: Opening): Promise<Opened | Problem> {
+  async #make(path: CleanPath, { create, agent }: Opening): Promise<Opened | Problem> {
     const folder = await this.root.folder(path.parts.slice(0, -1), create === true);
     if (isProblem(folder)) return folder;
     try {
@@ -354,6 +356,7 @@ export class Files {
       });
       if (isProblem(block)) return block;
       this.#index.add(block.id, path);
+      this.onOpened(agent, found.text.length);
       const file = new OpenFile(this.#kernel, this.root, this.bounds, block.id, path, found);
       this.#open.enter(file);
       return { file, created };

@@ -121,8 +121,8 @@ export async function syncFolder(handle: FileHandle): Promise<void> {
   });
 }
 
-/** Whether a descriptor is that of the folder which a path names now. */
-async function isAt(handle: FileHandle, path: string): Promise<boolean> {
+/** Whether a descriptor is that of what a real path names now. */
+export async function isAt(handle: FileHandle, path: string): Promise<boolean> {
   if (HAS_PROC) return (await readlink(`/proc/self/fd/${handle.fd}`).catch(() => "")) === path;
   const [own, there] = await Promise.all([handle.stat(), lstat(path).catch(() => undefined)]);
   return (

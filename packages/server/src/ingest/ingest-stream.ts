@@ -19,6 +19,7 @@ import {
   type JsonObject,
   type Kernel,
   limits,
+  mayDirect,
   mayNot,
   type Problem,
   patiently,
@@ -245,7 +246,7 @@ export async function ingestStream(
   }
   const failed = await stream.end();
   if (failed) return failed;
-  await entitle(kernel, conversation, caller.agent, provider.name);
+  await entitle(kernel, conversation, caller, provider.name);
   const waiting = await owedCalls(kernel, stream.owed);
   return { conversation, provider: provider.name, run: stream.run, waiting };
 }
@@ -261,9 +262,14 @@ async function owedCalls(kernel: Kernel, ids: readonly BlockId[]): Promise<Json[
 }
 
 /** The stream of a single run does not hold its prompt: it is called by the first thing that the agent said. */
-async function entitle(kernel: Kernel, conversation: string, by: string, provider: string): Promise<void> {
+async function entitle(
+  kernel: Kernel,
+  conversation: string,
+  caller: Caller,
+  provider: string,
+): Promise<void> {
   const record = await kernel.conversation(conversation);
-  if (isProblem(record) || record.title !== "") return;
+  if (isProblem(record) || record.title !== "" || mayDirect(caller, record)) return;
   const blocks = await kernel.allBlocks(conversation);
   const said = isProblem(blocks) ? undefined : blocks.find((each) => isSaid(each) && each.chars > 0);
   const whole = said && (await kernel.whole(said.id));
@@ -271,7 +277,7 @@ async function entitle(kernel: Kernel, conversation: string, by: string, provide
   const folder = (record.metadata.cwd ?? "").split("/").findLast((part) => part !== "");
   const title = titleFrom(text) || (folder === undefined ? `${provider} run` : `${provider} in ${folder}`);
   await kernel.write(conversation, {
-    agent: by,
+    agent: caller.agent,
     plan: (draft) => {
       const named = titlePatch(draft.record, title, "prompt");
       if (named) draft.conversation(named);

@@ -25,6 +25,11 @@ it.each([
   [`plain ${SECRET}`, "plain [redacted GitHub token]"],
   ['{"password":"correct horse battery"}', '{"password":"[redacted named secret]"}'],
   ['{"id":"toolu_01Ab9ZkQ7rXw2LmN4pTs8v","b":1.50}', '{"id":"toolu_01Ab9ZkQ7rXw2LmN4pTs8v","b":1.50}'],
+  [
+    `{"accessKeyId":"AKIA${"Q7".repeat(8)}","tool_use_id":"toolu_01Ab9ZkQ7rXw2LmN4pTs8v"}`,
+    '{"accessKeyId":"[redacted AWS key]","tool_use_id":"toolu_01Ab9ZkQ7rXw2LmN4pTs8v"}',
+  ],
+  [`{"${SECRET}":1,"b":{"${SECRET}":2}}`, '{"[redacted GitHub token]":1,"b":{"[redacted GitHub token]":2}}'],
   ["", ""],
 ])("[AC251] %s", async (line, expected) => {
   expect(redactRaw(line)).toBe(expected);

@@ -8,12 +8,13 @@
  */
 
 import type { Json } from "@blockyard/kernel";
-import { redactField, redactText, type Seen } from "../system/redact.ts";
+import { redactField, redactId, redactKey, redactText, type Seen } from "../system/redact.ts";
 
 /** A line that never ends is cut here, and its parts are looked at as texts. */
 const LINE_CHARS = 16 * 1024 * 1024;
-const KEPT =
-  /^(id|uuid|type|role|model|signature|encrypted_content|opaque|blob|conversation|head|run|turn|.*(_id|Id|_uuid|Uuid))$/;
+/** What providers need back byte for byte, and ids, of which only that goes which is a secret for certain. */
+const SEALED = /^(signature|encrypted_content|opaque|blob)$/;
+const ID = /^(id|uuid|type|role|model|conversation|head|run|turn|.*(_id|Id|_uuid|Uuid))$/;
 /** What says that an object is a piece: `content_block_delta`, `item/agentMessage/delta`, `agent_message_chunk` … */
 const PIECE_NAMES = ["type", "method", "sessionUpdate", "object"];
 const PIECE = /(delta|chunk)$/i;
@@ -57,11 +58,12 @@ export function redactRaw(line: string, found: Seen = () => undefined): string {
 /** A value without its secrets; the same value where there are none. */
 export function redactJson<T extends Json>(value: T, found: Seen = () => undefined): T {
   const seen = { any: false };
-  const clean = without("", value, (key, text) => {
-    const after = key === "base64" ? redactBase64(text, found) : redactField(key, text, found);
-    if (after !== text) seen.any = true;
-    return after;
-  });
+  const told: Seen = (name, secret) => {
+    const isTaken = found(name, secret);
+    if (isTaken !== false) seen.any = true;
+    return isTaken;
+  };
+  const clean = without("", value, told);
   return seen.any ? (clean as T) : value;
 }
 
@@ -90,13 +92,17 @@ function parseLine(line: string): { readonly prefix: string; readonly value: Jso
   }
 }
 
-function without(key: string, value: Json, clean: (key: string, text: string) => Json): Json {
-  if (Array.isArray(value)) return value.map((item: Json) => without(key, item, clean));
-  if (typeof value === "object" && value !== null)
-    return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [name, without(name, item, clean)]),
-    );
-  return typeof value !== "string" || KEPT.test(key) ? value : clean(key, value);
+function without(key: string, value: Json, found: Seen): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => without(key, item, found));
+  if (typeof value === "object" && value !== null) {
+    const clean: Record<string, Json> = Object.create(null);
+    for (const [name, item] of Object.entries(value))
+      clean[redactKey(name, clean, found)] = without(name, item, found);
+    return Object.fromEntries(Object.entries(clean));
+  }
+  if (typeof value !== "string" || SEALED.test(key)) return value;
+  if (ID.test(key)) return redactId(value, found);
+  return key === "base64" ? redactBase64(value, found) : redactField(key, value, found);
 }
 
 function blanked(value: Json, isPiece: boolean, seen: { any: boolean }): Json {
@@ -110,7 +116,8 @@ function blanked(value: Json, isPiece: boolean, seen: { any: boolean }): Json {
   const object = value as Readonly<Record<string, Json>>;
   const isOne = isPiece || PIECE_NAMES.some((name) => PIECE.test(String(object[name] ?? "")));
   const fields = Object.entries(object).map(([name, item]) => {
-    const isKept = typeof item === "string" && (KEPT.test(name) || KEPT_OF_PIECES.test(name));
+    const isKept =
+      typeof item === "string" && (SEALED.test(name) || ID.test(name) || KEPT_OF_PIECES.test(name));
     return [name, isKept ? item : blanked(item, isOne || name === "delta", seen)] as const;
   });
   return Object.fromEntries(fields);

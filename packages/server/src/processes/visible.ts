@@ -19,6 +19,11 @@ export function visible(text: string): string {
   });
 }
 
+/** The same of a name, which has no lines: one that is made of several could pass for several names. */
+export function visibleName(name: string): string {
+  return visible(name).replaceAll("\n", spelt("\n"));
+}
+
 function spelt(character: string, count = 1): string {
   const code = (character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0");
   return count === 1 ? `⟨U+${code}⟩` : `⟨U+${code} ×${count}⟩`;

@@ -1,6 +1,8 @@
 /** What a line of the log may hold. */
 import { describe, expect, it } from "vitest";
+import { MORE_SECRETS } from "../testing/secret-shapes.ts";
 import { jsonLog, type LogFields } from "./log.ts";
+import { redactText } from "./redact.ts";
 
 function line(fields: LogFields, event = "event"): string {
   let text = "";
@@ -42,15 +44,22 @@ describe("the log", () => {
     const written = line(fields as LogFields);
     expect(written).not.toContain(token);
     expect(written).not.toContain("abcdefghijkl");
-    expect(written).toContain("[hidden]");
+    expect(written).toMatch(/\[hidden\]|\[redacted /);
+  });
+
+  it.each(MORE_SECRETS)("[AC19] never holds %s", (_, text) => {
+    const secrets: string[] = [];
+    redactText(text, (_name, secret) => secrets.push(secret));
+    expect(secrets.length).toBeGreaterThan(0);
+    const written = JSON.parse(line({ error: `cannot connect: ${text}\n    at x` })) as { error: string };
+    for (const secret of secrets) expect(written.error).not.toContain(secret);
+    expect(written.error).toContain("cannot connect");
   });
 
   it("[AC19] never holds a control character that a terminal would obey", () => {
-    const hostile = "\x1b[2J\x9b31m\x07\x00\u202e\u2066\u200f\x7f\r";
+    const hostile = "\x1b[2J\x9b31m\x07\x00\u202e\u2066\u200f\x7f\r\u061c\u2028\u200b\ufeff\u{e0041}";
     const written = line({ path: hostile }, hostile);
-    expect(
-      [...written.trimEnd()].filter((char) => /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(char)),
-    ).toEqual([]);
+    expect([...written.trimEnd()].filter((char) => /[\p{Cc}\p{Cf}\u2028\u2029]/u.test(char))).toEqual([]);
     expect((JSON.parse(written) as { path: string }).path).toBe(hostile);
   });
 

@@ -6,105 +6,7 @@
  */
 
 import { countNewlines, type ExportLine, type Json } from "@blockyard/kernel";
-
-interface Shape {
-  readonly name: string;
-  readonly pattern: RegExp;
-  /** Where the pattern finds more than secrets. */
-  readonly isSecret?: (value: string) => boolean;
-}
-
-/** What stands in front of a secret that has a name. */
-const NAMED =
-  /(?:api[_-]?key|secret|token|passw(?:or)?d|authorization|client[_-]?secret|access[_-]?key)["'\\]{0,3}\s{0,3}[:=]\s{0,3}/
-    .source;
-
-/** As many letters make a secret of a named value, if it is one word. A few words do, whatever their length. */
-const SECRET_CHARS = 8;
-
-/**
- * The first that fits wins. The group `secret`, where there is one, is what is taken out. What begins like a secret and is
- * none is read only as far as the next such beginning, so that a text of nothing but beginnings is read once.
- */
-const SHAPES: readonly Shape[] = [
-  {
-    name: "private key",
-    pattern:
-      /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:(?!-----BEGIN )[\s\S]){0,20000}?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g,
-  },
-  { name: "Anthropic key", pattern: /\bsk-ant-[\w-]{16,200}/g },
-  { name: "OpenAI key", pattern: /\bsk-(?:proj-|svcacct-)?[\w-]{20,200}/g },
-  { name: "GitHub token", pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_\w{20,255})/g },
-  { name: "GitLab token", pattern: /\bglpat-[\w-]{16,255}/g },
-  { name: "AWS key", pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g },
-  { name: "Google key", pattern: /\bAIza[\w-]{30,60}/g },
-  { name: "Slack token", pattern: /\bxox[abeprs]-[\w-]{10,255}/g },
-  { name: "Stripe key", pattern: /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}/g },
-  { name: "npm token", pattern: /\bnpm_[A-Za-z0-9]{30,64}/g },
-  { name: "Hugging Face token", pattern: /\bhf_[A-Za-z0-9]{20,64}/g },
-  { name: "JSON web token", pattern: /\beyJ(?:\w|-(?!eyJ)){8,4000}\.eyJ[\w-]{8,8000}\.[\w-]{8,2000}/g },
-  { name: "SendGrid key", pattern: /\bSG\.[\w-]{16,64}\.[\w-]{16,128}/g },
-  { name: "DigitalOcean token", pattern: /\bdo[opr]_v1_[a-f0-9]{32,128}/g },
-  { name: "Google OAuth secret", pattern: /\bGOCSPX-[\w-]{16,128}/g },
-  { name: "Google OAuth token", pattern: /\bya29\.[\w.-]{16,2000}/g },
-  { name: "Google refresh token", pattern: /\b1\/\/0[\w-]{20,500}/g },
-  {
-    name: "Azure key",
-    pattern: /\b(?:AccountKey|SharedAccessKey|SharedAccessSignature|sig)=(?<secret>[\w%+/=-]{20,1000})/g,
-  },
-  { name: "Azure secret", pattern: /\b[\w~.-]{3}\dQ~[\w~.-]{31,34}/g },
-  {
-    name: "webhook",
-    pattern:
-      /https:\/\/(?:hooks\.slack\.com\/(?:services|workflows|triggers)|(?:\w{1,20}\.)?discord(?:app)?\.com\/api\/webhooks|\w{1,60}\.webhook\.office\.com\/webhookb2)\/(?<secret>[\w/@.-]{8,500})/g,
-  },
-  { name: "webhook secret", pattern: /\bwhsec_[A-Za-z0-9+/=_-]{16,255}/g },
-  { name: "Mailgun key", pattern: /\b(?:key|pubkey)-[a-f0-9]{32}\b/g },
-  { name: "Mailchimp key", pattern: /\b[a-f0-9]{32}-us\d{1,2}\b/g },
-  { name: "Tailscale key", pattern: /\btskey-[\w-]{10,255}/g },
-  { name: "PyPI token", pattern: /\bpypi-[\w-]{16,500}/g },
-  { name: "Twilio key", pattern: /\bSK[a-f0-9]{32}\b/g },
-  { name: "Shopify token", pattern: /\bshp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}/g },
-  { name: "Telegram token", pattern: /\b\d{8,10}:AA[\w-]{32,36}/g },
-  { name: "Vault token", pattern: /\bhv[sbr]\.[\w-]{20,300}/g },
-  { name: "Doppler token", pattern: /\bdp\.(?:pt|st|ct|sa)\.[\w.-]{20,200}/g },
-  { name: "Linear key", pattern: /\blin_(?:api|oauth)_\w{20,100}/g },
-  { name: "age key", pattern: /\bAGE-SECRET-KEY-1[0-9A-Z]{40,80}/g },
-  {
-    name: "basic auth",
-    pattern: /\b[Bb]asic\s+(?<secret>[A-Za-z0-9+/_-]{8,2000}={0,2})/g,
-    isSecret: isBasic,
-  },
-  {
-    name: "cookie",
-    pattern:
-      /\b(?:set-)?cookie["'\\]{0,3}\s{0,3}[:=]\s{0,3}["'\\]{0,3}(?<secret>[\w.!#$%&'*+^`|~-]{1,100}=[^\r\n"]{4,4000})/gi,
-  },
-  {
-    name: "password in a URL",
-    pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{1,200}:(?<secret>[^\s/@]{1,200})@/g,
-  },
-  { name: "bearer token", pattern: /\b[Bb]earer\s+(?<secret>[\w.~+/-]{16,4000}=*)/g },
-  {
-    // Up to its own quotation mark, as often escaped as that one; or to the end of a text that was cut.
-    name: "named secret",
-    pattern: new RegExp(
-      `${NAMED}(\\\\{0,3}["'\`])(?<secret>(?:(?!(?<!\\\\)\\1)[^\\r\\n]){3,4000})(?:\\1|$)`,
-      "gi",
-    ),
-    isSecret: isNamedSecret,
-  },
-  {
-    name: "named secret",
-    pattern: new RegExp(`${NAMED}["'\`\\\\]{0,3}(?<secret>[^\\s"'\\\\,;&]{8,4000})`, "gi"),
-  },
-  // The rest: one long word that no person has thought of.
-  {
-    name: "random text",
-    pattern: /(?<![\w+/.-])[A-Za-z0-9_+/-]{24,200}={0,2}(?![\w+/.-])/g,
-    isSecret: isRandom,
-  },
-];
+import { CERTAIN_SHAPES, isNamedSecret, SHAPES, type Shape } from "./secret-shapes.ts";
 
 /** The fields of an object that stay as they are, and those below it that have such fields. */
 interface Untouched {
@@ -141,9 +43,18 @@ export type Found = (finding: Finding) => void;
 export type Seen = (name: string, secret: string) => unknown;
 
 export function redactText(text: string, found: Seen): string {
+  return without(SHAPES, text, found);
+}
+
+/** Without what is a secret for certain: an id looks like one in every other way. */
+export function redactId(id: string, found: Seen): string {
+  return without(CERTAIN_SHAPES, id, found);
+}
+
+function without(shapes: readonly Shape[], text: string, found: Seen): string {
   if (text.length < 8) return text;
   let clean = text;
-  for (const { name, pattern, isSecret } of SHAPES) {
+  for (const { name, pattern, isSecret } of shapes) {
     clean = clean.replace(pattern, (whole: string, ...rest: unknown[]) => {
       const groups = rest.at(-1);
       const secret = typeof groups === "object" ? (groups as { secret: string }).secret : whole;
@@ -154,39 +65,6 @@ export function redactText(text: string, found: Seen): string {
     });
   }
   return clean;
-}
-
-/** `Basic` is a word too: what follows must be a name and a password. */
-function isBasic(value: string): boolean {
-  return /^[\x20-\x7e\u00a0-\uffff]*:/.test(Buffer.from(value, "base64").toString("utf8"));
-}
-
-const RANDOM_BITS = 4;
-
-/**
- * Whether chance seems to have made a word: its characters are spread wide, and upper case, lower case and digits follow each
- * other without order. Hashes and ids in hexadecimal are not taken out: they name commits, files and blocks everywhere.
- */
-function isRandom(value: string): boolean {
-  if (!/[a-z]/.test(value) || !/[A-Z]/.test(value) || !/\d.*\d/.test(value)) return false;
-  if (value.split(/[/_-]/).filter((part) => part.length < 16).length > 3) return false; // a path, or words
-  const classes = [...value].map((each) =>
-    /\d/.test(each) ? 0 : /[a-z]/.test(each) ? 1 : /[A-Z]/.test(each) ? 2 : 3,
-  );
-  const changes = classes.filter((each, i) => i > 0 && each !== classes[i - 1]).length;
-  if (changes < value.length / 3) return false;
-  const counts = Map.groupBy(value, (each) => each);
-  let bits = 0;
-  for (const { length } of counts.values())
-    bits -= (length / value.length) * Math.log2(length / value.length);
-  return bits >= RANDOM_BITS;
-}
-
-/** Not a short word, as in `"token": "none"`; nor what is left of a value whose secret was taken out already. */
-function isNamedSecret(value: string): boolean {
-  const rest = value.replaceAll(/\[redacted [^\]]{1,40}\]/g, "").trim();
-  if (rest !== value.trim()) return !/^(bearer|basic|)$/i.test(rest);
-  return rest.length >= SECRET_CHARS || /\s/.test(rest);
 }
 
 export function redactLine(line: ExportLine, found: Found): ExportLine {
@@ -212,9 +90,19 @@ function redactValue(value: Json, seen: Seen, untouched: Untouched): Json {
   const clean: Record<string, Json> = {};
   for (const [key, item] of Object.entries(value)) {
     const isKept = typeof item === "string" && untouched.keys.includes(key);
-    clean[key] = isKept ? item : redactField(key, item, seen, untouched.below?.[key] ?? NOTHING);
+    const name = redactKey(key, clean, seen);
+    clean[name] = isKept ? item : redactField(key, item, seen, untouched.below?.[key] ?? NOTHING);
   }
   return clean;
+}
+
+/** The name of a field may be a secret itself. Two of them stay two. */
+export function redactKey(key: string, others: Readonly<Record<string, unknown>>, seen: Seen): string {
+  const clean = redactText(key, seen);
+  if (clean === key) return key;
+  let name = clean;
+  for (let i = 2; Object.hasOwn(others, name); i++) name = `${clean} ${i}`;
+  return name;
 }
 
 /** A field's name may be what makes its value a secret. */

@@ -44,6 +44,8 @@ export interface WsOptions {
   readonly sliced: (caller: Caller, answer: Json | Problem) => Promise<Buffer | undefined>;
   /** Runs what a caller has asked for when it is its turn. */
   readonly inTurn: <T>(caller: Caller, work: () => Promise<T>, signal?: AbortSignal) => Promise<T | Problem>;
+  /** Why a caller may store nothing now. */
+  readonly mayStore: (caller: Caller) => Problem | undefined;
   /** Takes a message of so many bytes from what a caller may send; how long until it may send more. */
   readonly charge: (caller: Caller, bytes: number) => number;
   readonly callBytes: (caller: Caller, tool: string) => number | Problem;
@@ -165,6 +167,7 @@ export class WsTransport {
       ...(presence ? { presence } : {}),
       call: (tool, input, key) => this.#call(caller, tool, input, key, gone.signal),
       inTurn: (work) => this.#options.inTurn(caller, work, gone.signal),
+      mayStore: () => this.#options.mayStore(caller),
       callBytes: (tool) => this.#options.callBytes(caller, tool),
       onFault: (error) => this.#options.onFault("socket", error),
       pipe: {

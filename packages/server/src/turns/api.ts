@@ -3,7 +3,16 @@
  * is a line each here.
  */
 
-import type { Ask, AskSuggestion, Json, Kernel, Matcher, Problem, ToolSchema } from "@blockyard/kernel";
+import type {
+  Ask,
+  AskSubject,
+  AskSuggestion,
+  Json,
+  Kernel,
+  Matcher,
+  Problem,
+  ToolSchema,
+} from "@blockyard/kernel";
 import { isProblem } from "@blockyard/kernel";
 import type { LoopFiles } from "../files/loop-files.ts";
 import type { Secrets } from "../ingest/secrets.ts";
@@ -17,6 +26,7 @@ import { openaiApi } from "./loop/openai.ts";
 import { blockTools, type CallTable } from "./loop/tools/blocks.ts";
 import { workspaceTools } from "./loop/tools/index.ts";
 import { Workspace } from "./loop/tools/workspace.ts";
+import type { Place as RulePlace } from "./rules/rules.ts";
 
 export interface ApiOptions {
   readonly kernel: Kernel;
@@ -40,6 +50,8 @@ export interface ApiOptions {
   readonly onFault: (what: string, error: unknown) => void;
   readonly silentMs?: number | undefined;
   readonly suggest?: (ask: Ask, cwd: string) => readonly AskSuggestion[];
+  /** The rule that denies something, in words, where there is one. */
+  readonly denied?: (subject: AskSubject, place: RulePlace) => string | undefined;
   /** Takes secrets out of what is stored. */
   readonly secrets?: Secrets | undefined;
 }
@@ -95,6 +107,8 @@ export function apiDriver(source: ApiSource, options: ApiOptions): Driver {
           silentMs: options.silentMs,
           onFault: options.onFault,
           suggest: (ask) => options.suggest?.(ask, root) ?? [],
+          denied: (subject) =>
+            options.denied?.(subject, { conversation: start.request.conversation, cwd: root }),
           secrets: options.secrets,
         },
         start,

@@ -2,7 +2,7 @@
  * The question whether the files of a folder that act by themselves are trusted: asked before the first turn there, and again
  * where one is new or has changed. Nothing has been started when it is asked.
  */
-import { exactText } from "@blockyard/kernel";
+import { exactName } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { overlay, type TrustQuestion } from "../state/page-state.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -23,13 +23,13 @@ export function TrustChoice({ question: { folder, files, digest }, answer }: Tru
     <Dialog label="Trust this folder?" className="wide ask">
       <h2>Trust this folder?</h2>
       <p>
-        These files act by themselves when an agent works in <code>{exactText(folder)}</code>. Look at them
+        These files act by themselves when an agent works in <code>{exactName(folder)}</code>. Look at them
         first if you did not write them.
       </p>
       <ul className="trust-files">
         {files.map(({ path, reason, state }) => (
           <li key={path}>
-            <code>{exactText(path)}</code> <span className="dim">{reason}</span>
+            <code>{exactName(path)}</code> <span className="dim">{reason}</span>
             {state === "changed" && <span className="warn"> changed</span>}
           </li>
         ))}

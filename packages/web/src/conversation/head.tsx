@@ -2,7 +2,7 @@
  * The head of a conversation: its title and where it works, what it is doing, how full its context is, what it has cost, and the
  * menus.
  */
-import { type Conversation, exactText, formatCost, formatCount, plural, type View } from "@blockyard/kernel";
+import { type Conversation, exactName, formatCost, formatCount, plural, type View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Title } from "../actions/title.tsx";
 import { workspaceBranch, workspaceRoot } from "../state/capabilities.ts";
@@ -72,12 +72,12 @@ function Place({ record }: { record: Conversation }): ReactNode {
   const name = folder === root ? (folder.split("/").filter(Boolean).at(-1) ?? folder) : folder;
   return (
     <>
-      <span className="head-folder" title={`Works in ${exactText(folder)}`}>
-        <Icon name="folder" /> {exactText(name)}
+      <span className="head-folder" title={`Works in ${exactName(folder)}`}>
+        <Icon name="folder" /> {exactName(name)}
       </span>
       {branch !== undefined && folder === root && (
         <span className="head-folder" title="Branch of the workspace">
-          <Icon name="branch" /> {exactText(branch)}
+          <Icon name="branch" /> {exactName(branch)}
         </span>
       )}
     </>

@@ -44,6 +44,8 @@ export interface ConnectionOptions {
   readonly call: (tool: string, input: unknown, key: string | undefined) => Promise<Json | Problem>;
   /** Runs what costs something when it is this caller's turn; at once, where nobody takes turns. */
   readonly inTurn?: <T>(work: () => Promise<T>) => Promise<T | Problem>;
+  /** Why this caller may store nothing now; nobody is kept from it, where this is not said. */
+  readonly mayStore?: () => Problem | undefined;
   /** How long an input of a tool may be; a problem where the call is refused anyway. */
   readonly callBytes?: (tool: string) => number | Problem;
   readonly presence?: Presence;
@@ -83,7 +85,9 @@ export class Connection {
       cursorsOf: (conversation) => options.presence?.of(conversation),
       bye: (code, message) => this.bye(code, message),
     });
-    this.#synced = new SyncedBlocks({ kernel, agent, role, send, inTurn: (work) => this.#inTurn(work) });
+    const inTurn = <T>(work: () => Promise<T>) => this.#inTurn(work);
+    const mayStore = options.mayStore ?? (() => undefined);
+    this.#synced = new SyncedBlocks({ kernel, agent, role, send, inTurn, mayStore });
     this.#watch = new RecordWatch({ env: this.#env, throttle: throttleOf(kernel), send, buffered, guard });
     this.#ends.push(this.#kernel.listen((change) => this.#guard(() => this.#onCommit(change))));
     if (options.presence)

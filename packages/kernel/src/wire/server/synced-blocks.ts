@@ -12,6 +12,7 @@ import { isProblem, type Problem, problem } from "../../model/problem.ts";
 import { type CallerRole, mayNot } from "../../tools/access.ts";
 import { mayEdit } from "../../tools/rights.ts";
 import type { Kernel } from "../../write/kernel.ts";
+import type { Write } from "../../write/write.ts";
 import { type ClientFrame, fromBase64, type ServerFrame, toBase64 } from "../frame.ts";
 
 export interface SyncOptions {
@@ -21,6 +22,8 @@ export interface SyncOptions {
   readonly send: (frame: ServerFrame) => void;
   /** Runs what costs something when it is this caller's turn. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T | Problem>;
+  /** Why this caller may store nothing now. */
+  readonly mayStore: () => Problem | undefined;
 }
 
 export class SyncedBlocks {
@@ -56,23 +59,23 @@ export class SyncedBlocks {
 
   /** A client's update is written; the answer. */
   async update({ block, key, update }: ClientFrame & { type: "update" }): Promise<Json | Problem> {
-    const { kernel, agent, inTurn } = this.#options;
+    const { kernel, agent, inTurn, mayStore } = this.#options;
     const bytes = fromBase64(update);
     const refused = this.#mayWrite() ?? (bytes ? undefined : problem("invalid", "the update is not base64"));
     if (refused || !bytes) return refused ?? null;
-    return inTurn(() =>
-      kernel.writeBlock(block, {
-        agent,
-        key,
-        plan: (draft) => {
-          const target = draft.block(block);
-          const refused = isProblem(target) ? target : mayEdit(this.#options, target);
-          if (refused) return refused;
-          const after = draft.merge(block, bytes);
-          return isProblem(after) ? after : { block_id: block, version: after.version };
-        },
-      }),
-    );
+    const write: Write<Json> = {
+      agent,
+      key,
+      plan: (draft) => {
+        const target = draft.block(block);
+        const refused = isProblem(target) ? target : mayEdit(this.#options, target);
+        if (refused) return refused;
+        const after = draft.merge(block, bytes);
+        return isProblem(after) ? after : { block_id: block, version: after.version };
+      },
+    };
+    // It may have waited: what was so when it came may not be so now.
+    return inTurn(async () => mayStore() ?? kernel.writeBlock(block, write));
   }
 
   onCommit({ ops }: Change): void {

@@ -40,6 +40,8 @@ export interface CallsOptions {
   readonly onFault: (tool: string, error: unknown) => void;
   /** What can be answered to an ask for good. */
   readonly suggest?: ((ask: Ask) => readonly AskSuggestion[]) | undefined;
+  /** The rule that denies something, in words, where there is one. */
+  readonly denied?: ((subject: AskSubject) => string | undefined) | undefined;
 }
 
 /** What all calls have in common. */
@@ -138,12 +140,12 @@ export class Calls {
     const parsed = tool.parse(call.input);
     if ("wrong" in parsed) return failed(`Invalid input for ${tool.name}: ${parsed.wrong}`);
     const asked = toAsk(effects, this.#options.allow);
-    const leave = await this.#leave(
-      call,
-      tool,
-      asked,
-      asked.length > 0 ? tool.diff?.(parsed.input) : undefined,
-    );
+    const deeds = effects.filter(({ kind }) => kind !== "read");
+    const diff = asked.length + deeds.length > 0 ? tool.diff?.(parsed.input) : undefined;
+    // What the turn allows is not asked for, so no rule is asked either; one that denies holds all the same.
+    const denied = asked.length === 0 ? this.#deniedBy(call, deeds, diff) : undefined;
+    if (denied !== undefined) return { ...failed(`A rule of the user denies ${denied}.`), reason: "denied" };
+    const leave = await this.#leave(call, tool, asked, diff);
     if (leave === undefined) return UNRUN;
     if (!leave.allow) return { ...failed(leave.message), reason: "denied" };
     await this.#options.writing.push([{ type: "block-meta", key: call.key, metadata: { stage: "running" } }]);
@@ -154,6 +156,12 @@ export class Calls {
       onFault(tool.name, error);
       return failed(`${tool.name} failed: internal error, not caused by the input`);
     }
+  }
+
+  #deniedBy(call: ToolCall, deeds: readonly Effect[], diff: string | undefined): string | undefined {
+    const paths = deeds.flatMap(({ path }) => path ?? []);
+    const subject = subjectOf(call, deeds, paths.length > 0 ? (diff ?? "") : undefined);
+    return subject && this.#options.denied?.(subject);
   }
 
   /** The owner's leave; undefined if the turn was stopped first. */

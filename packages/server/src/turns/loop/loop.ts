@@ -7,6 +7,7 @@
 
 import {
   type Ask,
+  type AskSubject,
   type AskSuggestion,
   type BlockId,
   isProblem,
@@ -36,6 +37,7 @@ export interface LoopOptions {
   readonly silentMs?: number | undefined;
   readonly onFault: (what: string, error: unknown) => void;
   readonly suggest?: ((ask: Ask) => readonly AskSuggestion[]) | undefined;
+  readonly denied?: ((subject: AskSubject) => string | undefined) | undefined;
   /** Takes secrets out of what is stored, and so of what the model is sent later. */
   readonly secrets?: Secrets | undefined;
 }
@@ -67,6 +69,7 @@ export class LoopRun implements Run {
       stopping: () => this.#reason,
       onFault: options.onFault,
       suggest: options.suggest,
+      denied: options.denied,
     });
     this.ended = this.#work();
   }

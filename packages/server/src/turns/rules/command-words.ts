@@ -3,25 +3,41 @@
  * apart: as soon as something would be expanded, substituted or redirected, nobody here knows what runs, and there are no words.
  */
 
-/** The words of each program that a command starts, in order; undefined where that cannot be known. */
-export function commandWords(text: string): readonly (readonly string[])[] | undefined {
-  const commands: string[][] = [];
+import { basename } from "node:path";
+
+/** One program that is started. */
+export interface Command {
+  readonly words: readonly string[];
+  /** It reads what the one before it prints. */
+  readonly isPiped: boolean;
+}
+
+/** The programs that a command starts, in order; undefined where that cannot be known. */
+export function commandsIn(text: string): readonly Command[] | undefined {
+  const commands: Command[] = [];
   let words: string[] = [];
   let word: string | undefined;
+  let isPiped = false;
   const endWord = () => {
     if (word !== undefined) words.push(word);
     word = undefined;
   };
   const endCommand = () => {
     endWord();
-    if (words.length > 0) commands.push(words);
+    if (words.length === 0) return;
+    commands.push({ words, isPiped });
     words = [];
+    isPiped = false;
   };
   for (let i = 0; i < text.length; i++) {
     const char = text[i] as string;
     if (char === " " || char === "\t") endWord();
-    else if (char === "\n" || char === ";" || char === "&" || char === "|") endCommand();
-    else if (char === "'" || char === '"') {
+    else if (char === "\n" || char === ";" || char === "&" || char === "|") {
+      endCommand();
+      const isSecond = text[i - 1] === "|"; // of `||`, which is no pipe, or of `|&`, which is one
+      if (char === "|") isPiped = !isSecond;
+      else if (char === ";" || (char === "&" && !isSecond)) isPiped = false;
+    } else if (char === "'" || char === '"') {
       const end = text.indexOf(char, i + 1);
       const quoted = end === -1 ? undefined : text.slice(i + 1, end);
       if (quoted === undefined || (char === '"' && /[$`\\!]/.test(quoted)) || HIDDEN.test(quoted))
@@ -33,7 +49,9 @@ export function commandWords(text: string): readonly (readonly string[])[] | und
     else word = `${word ?? ""}${char}`;
   }
   endCommand();
-  const isPlain = commands.every(([first = ""]) => !RESERVED.has(first) && !/^\w+\+?=/.test(first));
+  const isPlain = commands.every(
+    ({ words: [first = ""] }) => !RESERVED.has(basename(first)) && !/^\w+\+?=/.test(first),
+  );
   return isPlain && commands.length > 0 ? commands : undefined;
 }
 
@@ -46,9 +64,11 @@ export function looseWords(text: string): readonly string[] {
 const SPECIAL = /[$`\\(){}<>*?[\]~!]/;
 /** What a terminal does not show as a character of its own. */
 const HIDDEN = /[^\P{C}\n]|[^\P{Z} ]/u;
-/** Words after which a shell reads something else than a program. */
+/** Words after which a shell reads something else than a program, programs that start another one, and what changes the shell itself. */
 const RESERVED = new Set(
-  "if then else elif fi for while until do done case esac select function time coproc in eval exec source . command builtin env sudo xargs nohup".split(
-    " ",
-  ),
+  (
+    "if then else elif fi for while until do done case esac select function time coproc in eval exec source . command builtin " +
+    "env sudo doas xargs nohup nice ionice timeout setsid stdbuf chroot unshare watch parallel " +
+    "export declare typeset local readonly unset set shopt alias unalias hash enable trap pushd popd dirs let read mapfile readarray"
+  ).split(" "),
 );

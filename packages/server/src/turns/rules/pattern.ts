@@ -8,14 +8,9 @@
 import { basename, dirname, isAbsolute, relative, resolve } from "node:path";
 import type { AskSubject } from "@blockyard/kernel";
 import { guardOfName } from "../../files/guarded-path.ts";
-import { commandWords, looseWords } from "./command-words.ts";
+import { type Command, commandsIn, looseWords } from "./command-words.ts";
 import type { Pattern } from "./contract.ts";
-import { isMoreThanItsVerb } from "./telling-options.ts";
-
-/** Programs whose first words say what they do; the rest may vary. */
-const VERBS =
-  /^(git|npm|pnpm|yarn|bun|npx|cargo|go|make|docker|podman|kubectl|gh|glab|pip|pip3|uv|poetry|deno|dotnet|gradle|mvn|terraform|brew|apt|systemctl)$/;
-const MORE = new Set(["run", "exec", "x", "dlx", "compose", "tool"]);
+import { firstWords, isMoreThanItsVerb } from "./first-words.ts";
 
 /** What a rule made from this would be about; empty where none can be made. `cwd`: the folder of the conversation. */
 export function patternsOf(
@@ -25,7 +20,9 @@ export function patternsOf(
 ): readonly Pattern[] {
   switch (subject?.type) {
     case "command": {
-      const found = (commandWords(subject.command) ?? []).map(commandPattern);
+      const commands = commandsIn(subject.command) ?? [];
+      if (!isDeny && !areApart(commands, cwd)) return [];
+      const found = commands.map(({ words }) => commandPattern(words, isDeny));
       return found.length > MOST_PATTERNS ? [] : unique(found);
     }
     case "diff": {
@@ -56,20 +53,20 @@ export function patternsOf(
 
 const MOST_PATTERNS = 5;
 
-function commandPattern(words: readonly string[]): Pattern {
-  const [program = "", verb = "", what = ""] = words;
-  const isVerb = (word: string) => /^[a-z][\w:.-]*$/i.test(word);
-  if (!VERBS.test(basename(program)) || !isVerb(verb) || isMoreThanItsVerb(words))
-    return { type: "command", words: [...words], exact: true };
-  return { type: "command", words: MORE.has(verb) && isVerb(what) ? [program, verb, what] : [program, verb] };
+function commandPattern(words: readonly string[], isDeny: boolean): Pattern {
+  const first = firstWords(words, isDeny);
+  return first === undefined
+    ? { type: "command", words: [...words], exact: true }
+    : { type: "command", words: [...first] };
 }
 
 /** Whether patterns together let all of it happen. */
 export function allows(patterns: readonly Pattern[], subject: AskSubject, cwd: string): boolean {
   if (subject.type === "command") {
-    const commands = commandWords(subject.command);
-    if (commands === undefined || (subject.cwd !== undefined && !within(cwd, subject.cwd))) return false;
-    return commands.every((words) => patterns.some((pattern) => covers(pattern, words)));
+    const commands = commandsIn(subject.command);
+    const folder = subject.cwd ?? cwd;
+    if (commands === undefined || !within(cwd, folder) || !areApart(commands, cwd, folder)) return false;
+    return commands.every(({ words }) => patterns.some((pattern) => covers(pattern, words)));
   }
   if (subject.type === "diff") {
     const paths = subject.paths ?? [];
@@ -81,13 +78,18 @@ export function allows(patterns: readonly Pattern[], subject: AskSubject, cwd: s
   return patterns.some((pattern) => isSame(pattern, subject));
 }
 
+/** So many words of a text that cannot be taken apart are looked at behind a program's name. */
+const LOOSE_WORDS = 64;
+
 /** Whether a pattern is about any part of it. */
 export function denies(pattern: Pattern, subject: AskSubject, cwd: string): boolean {
   if (subject.type === "command" && pattern.type === "command") {
-    const commands = commandWords(subject.command);
-    if (commands !== undefined) return commands.some((words) => begins(pattern, words));
+    const commands = commandsIn(subject.command);
+    if (commands !== undefined) return commands.some(({ words }) => isDenied(pattern, words));
     const loose = looseWords(subject.command);
-    return loose.some((_, i) => pattern.words.every((word, j) => loose[i + j] === word));
+    const most = pattern.exact === true ? pattern.words.length : LOOSE_WORDS;
+    const isProgram = (word: string) => basename(word) === basename(pattern.words[0] ?? "");
+    return loose.some((word, i) => isProgram(word) && isDenied(pattern, loose.slice(i, i + most)));
   }
   if (subject.type === "diff")
     return (
@@ -95,6 +97,54 @@ export function denies(pattern: Pattern, subject: AskSubject, cwd: string): bool
       (subject.paths ?? []).some((path) => within(pattern.folder, resolve(cwd, path)))
     );
   return isSame(pattern, subject);
+}
+
+/**
+ * Whether each of several commands does what it does alone. What is written into a program that runs or obeys it does not; nor does
+ * what follows a change of the shell itself, or of its folder to one that is outside.
+ */
+function areApart(commands: readonly Command[], cwd: string, from = cwd): boolean {
+  let folder = from;
+  for (const { words, isPiped } of commands) {
+    const [program = "", to, ...more] = words;
+    if (isPiped && !FILTERS.has(program)) return false;
+    if (commands.length === 1 || program !== "cd") continue;
+    folder = resolve(folder, to ?? "/");
+    if (more.length > 0 || to?.startsWith("-") === true || !within(cwd, folder)) return false;
+  }
+  return true;
+}
+
+/** Programs that print what they are given, or a part of it. */
+const FILTERS = new Set(
+  "cat head tail grep egrep fgrep rg wc sort uniq cut tr nl tac rev fold fmt column jq less more".split(" "),
+);
+
+/** Whether a command is what a rule denies, also where options stand in front of its verb, or its program is named by its path. */
+function isDenied({ words: denied, exact }: CommandPattern, words: readonly string[]): boolean {
+  const [program = "", ...rest] = denied;
+  const [given = "", ...others] = words;
+  if (basename(given) !== basename(program)) return false;
+  if (exact === true) return sameWords(rest, others);
+  return verbPlaces(others).some((at) => sameWords(rest, others.slice(at, at + rest.length)));
+}
+
+type CommandPattern = Pattern & { readonly type: "command" };
+
+function sameWords(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((word, i) => word === b[i]);
+}
+
+/** Where the verb of a command may stand: first, or behind options and what may be their values. */
+function verbPlaces(words: readonly string[]): readonly number[] {
+  const places = [0];
+  for (const [at, word] of words.entries()) {
+    const before = words[at - 1];
+    const isValue = before?.startsWith("-") === true && !before.includes("=");
+    if (!word.startsWith("-") && !isValue) return [...places, at];
+    if (isValue) places.push(at);
+  }
+  return places;
 }
 
 /** What a rule allows: the words that it has, and of more only those that do not change what these say. */
@@ -151,7 +201,9 @@ function guardOf(path: string, cwd: string): string | undefined {
 }
 
 function hostOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).hostname || undefined : undefined;
+  if (!URL.canParse(url)) return undefined;
+  const { protocol, hostname } = new URL(url);
+  return /^https?:$/.test(protocol) ? hostname || undefined : undefined;
 }
 
 function unique(patterns: readonly Pattern[]): readonly Pattern[] {

@@ -112,6 +112,12 @@ export class Rules {
     return { allow: true, by: named[0]?.by ?? "", words: wordsOf(named, cwd) };
   }
 
+  /** The words of a rule that denies what needs no answer otherwise. */
+  denied(subject: AskSubject, place: Place): string | undefined {
+    const decided = this.decide({ kind: "permission", subject }, place);
+    return decided?.allow === false ? decided.words : undefined;
+  }
+
   /** What can be answered for good to an ask, beside what its agent suggests. */
   suggestions({ kind, subject: asked, suggestions = [] }: Ask, folder: string): readonly AskSuggestion[] {
     if (kind !== "permission") return [];

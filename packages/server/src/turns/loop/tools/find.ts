@@ -213,7 +213,7 @@ async function* walk(
   const pending = [from];
   let seen = 0;
   for (let at = pending.pop(); at !== undefined && !signal.aborted; at = pending.pop()) {
-    const entries = await fs.readdir(at.path, { withFileTypes: true }).catch(() => undefined);
+    const entries = await entriesOf(at.path);
     if (entries === undefined) {
       if (at === from) yield problem("not_found", `${at.name} is not a readable folder`);
       continue;
@@ -232,6 +232,16 @@ async function* walk(
     }
     for (const place of below.reverse())
       if (!isProblem(await workspace.place(place.path))) pending.push(place);
+  }
+}
+
+/** What is in a folder; undefined where it is none, or a link leads there by now. */
+async function entriesOf(path: string): Promise<Dirent[] | undefined> {
+  try {
+    const entries = await fs.readdir(path, { withFileTypes: true });
+    return (await fs.realpath(path)) === path ? entries : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -240,6 +241,29 @@ describe("[L32] write and edit", () => {
     expect(readFileSync(join(root, "src/a.ts"), "utf8")).toBe("somebody else's");
     expect(readdirSync(join(root, "src"))).toEqual(["a.ts"]);
   });
+
+  it("[AC201] a folder that is exchanged for a link after it was looked at is not read through", async () => {
+    writeFileSync(join(outside, "a.ts"), "a secret");
+    const workspace = new Workspace({ root, closed: [] });
+    const place = await workspace.place("src/a.ts");
+    if (isProblem(place)) throw new Error(place.message);
+    renameSync(join(root, "src"), join(root, "moved"));
+    symlinkSync(outside, join(root, "src"));
+    expect(await workspace.read(place)).toMatchObject({ problem: "conflict" });
+  });
+
+  it.each([".git", ".GIT", ".g\u200cit", ".git.", "git~1", ".git::$INDEX_ALLOCATION", "\uff0egit"])(
+    "[AC201] %j is git's own folder to some system: no tool touches it",
+    async (name) => {
+      mkdirSync(join(root, name), { recursive: true });
+      writeFileSync(join(root, name, "config"), "secret");
+      const workspace = new Workspace({ root, closed: [] });
+      expect(await workspace.place(`${name}/config`)).toMatchObject({ problem: "forbidden" });
+      expect(await use("grep", { pattern: "secret" })).toMatchObject({
+        result: { text: "No matching lines." },
+      });
+    },
+  );
 });
 
 describe("[L34] bash", () => {

@@ -14,6 +14,8 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import { isProblem, type Problem, problem } from "@blockyard/kernel";
 import { guardOfName } from "../../../files/guarded-path.ts";
 import type { LoopFiles } from "../../../files/loop-files.ts";
+import { isGit } from "../../../files/path.ts";
+import { isAt } from "../../../files/root.ts";
 
 export interface Place {
   /** Where it really is. */
@@ -114,6 +116,9 @@ export class Workspace {
     const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => error);
     if (file instanceof Error) return file.code === "ENOENT" ? undefined : operating(name, file);
     try {
+      // Somebody may have put a link in the place of a folder since the path was looked at.
+      if (!(await isAt(file, path)))
+        return problem("conflict", `${name} was moved in the meantime; try again`, { path: name });
       const { size } = await file.stat().then((each) => (each.isFile() ? each : { size: -1 }));
       if (size < 0) return problem("invalid", `${name} is not a file`);
       if (size > FILE_BYTES)
@@ -176,7 +181,7 @@ export class Workspace {
 }
 
 function hasGit(name: string): boolean {
-  return name.split(/[\\/]/).some((part) => part.toLowerCase() === ".git");
+  return name.split(/[\\/]/).some(isGit);
 }
 
 /** With every link followed, as far as it exists; what does not exist yet is below something that does. */

@@ -1,0 +1,195 @@
+/**
+ * How far a rule about a command's first words reaches. By its later words a program can do something else than the first ones say:
+ * run another program, obey another configuration, write to a file, reach another machine. Nobody knows all of these, in all
+ * spellings: so each program here has the words that are known to be harmless, written as they must stand, and whatever is not among
+ * them is asked for. A command with such a word is allowed only as it stands.
+ */
+
+import { basename } from "node:path";
+
+interface Program {
+  /** What its second word may be; absent: anything, it is a target or a script. */
+  readonly verbs?: ReadonlySet<string>;
+  /** Second words behind which a command stands. */
+  readonly wholes?: ReadonlySet<string>;
+  /** Second words that say nothing without the third. */
+  readonly nouns?: ReadonlySet<string>;
+  /** Options that change nothing of what the first words say. */
+  readonly options: ReadonlySet<string>;
+  /** Words that are no options and ask all the same. */
+  readonly asks?: (verb: string, word: string) => boolean;
+}
+
+const set = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
+
+const EVERYWHERE = set("-- --version --verbose --quiet -q --no-color --color --json --dry-run");
+
+const SCRIPTS = set(
+  "--silent -s -v --watch --run --coverage --bail -t --testNamePattern --runInBand --ci --fix --check --write --workspace --workspaces " +
+    "-w --if-present --save-dev -D --save -S --save-exact -E --no-save --no-audit --no-fund --prefer-offline --omit --include " +
+    "--legacy-peer-deps --frozen-lockfile --filter -r --recursive --parallel --long --depth",
+);
+const PACKAGES = set(
+  "install i ci add remove test t run run-script start build lint outdated ls list view info why audit",
+);
+/** A rule about one of these would be about every program that it can be given. */
+const INTERPRETERS =
+  /^(sh|bash|dash|zsh|ksh|fish|pwsh|cmd|python[\d.]*|pypy\d?|node|nodejs|tsx|ts-node|deno|bun|ruby|perl|php|lua|env|sudo|xargs)$/;
+
+const scripts: Program = { verbs: PACKAGES, nouns: set("run run-script"), options: SCRIPTS };
+const containers: Program = {
+  verbs: set("build ps images logs pull inspect stats top version info start stop restart compose"),
+  nouns: set("compose"),
+  options: set(
+    "-t --tag --no-cache --pull --progress --rm -a --all --tail --since --until --format --filter --no-trunc -d --detach " +
+      "--remove-orphans --no-deps --services --target --platform --build-arg",
+  ),
+};
+const pip: Program = {
+  verbs: set("install uninstall list show freeze check"),
+  options: set("-U --upgrade --no-deps --outdated --format -v --no-cache-dir"),
+};
+const python: Program = {
+  verbs: set("sync add remove lock install tree show run"),
+  nouns: set("run"),
+  options: set("--dev --group --all-extras --frozen --locked --no-dev --only -v --upgrade -U"),
+};
+const forge: Program = {
+  verbs: set("pr mr issue repo release run workflow ci label"),
+  nouns: set("pr mr issue repo release run workflow ci label"),
+  options: set(
+    "--jq --limit -L --state --author --label -l --search --comments --title -t --body -b --draft --base -B --head -H --fill --log " +
+      "--log-failed",
+  ),
+};
+
+const PROGRAMS: Readonly<Record<string, Program>> = {
+  git: {
+    verbs: set(
+      "status diff log show add commit fetch pull push checkout switch branch merge rebase restore tag blame grep ls-files ls-tree " +
+        "rev-parse describe shortlog cherry-pick revert rm mv",
+    ),
+    options: set(
+      "-p --patch --stat --shortstat --numstat --name-only --name-status --cached --staged --oneline --graph --decorate --max-count " +
+        "--since --until --author --grep --format --pretty --abbrev-commit --abbrev --date --follow --merges --no-merges --first-parent " +
+        "--reverse --porcelain --short -s --branch -b -c -v -vv -a -A -r -l --list --show-current --contains -m --message --amend --no-edit " +
+        "--allow-empty --signoff -u --set-upstream -w --ignore-all-space --ignore-case --unified --progress --depth --all --tags --prune " +
+        "--no-tags --rebase --ff-only --no-ff --autostash --abort --continue --skip --soft --mixed --show-toplevel --abbrev-ref --others " +
+        "--exclude-standard --count",
+    ),
+    // Another repository, by its address or folder; a branch that is overwritten or deleted there.
+    asks: (verb, word) => /^(fetch|pull|push)$/.test(verb) && /[:+]|^[./]/.test(word),
+  },
+  npm: scripts,
+  pnpm: scripts,
+  yarn: {
+    wholes: set("config exec dlx x node set plugin global create link unplug workspace"),
+    nouns: set("run"),
+    options: SCRIPTS,
+  },
+  bun: scripts,
+  npx: { options: SCRIPTS },
+  cargo: {
+    verbs: set("build test check clippy fmt run doc bench tree metadata"),
+    options: set(
+      "--release -r --all --workspace --all-targets --all-features --features --no-default-features --lib --bins --tests --examples " +
+        "--locked --offline --frozen -v -p --package --bin --test --example -j --jobs --no-run --no-fail-fast --doc --message-format " +
+        "--nocapture --test-threads --ignored --exact --list --show-output -D -W -A",
+    ),
+  },
+  go: {
+    verbs: set("build test vet fmt list doc version mod"),
+    nouns: set("mod"),
+    options: set(
+      "-v -race -run -count -short -cover -bench -benchmem -timeout -failfast -parallel -tags -json -m -u",
+    ),
+  },
+  make: {
+    options: set("-j -s --silent -k --keep-going -B --always-make -n"),
+    asks: (_, word) => word.includes("="),
+  },
+  docker: containers,
+  podman: containers,
+  kubectl: {
+    verbs: set("get describe logs top explain version"),
+    options: set(
+      "-n --namespace -o --output -l --selector -A --all-namespaces -w --watch --tail --since --previous -c --container --show-labels",
+    ),
+  },
+  gh: forge,
+  glab: forge,
+  pip,
+  pip3: pip,
+  uv: python,
+  poetry: python,
+  deno: {
+    verbs: set("task test check lint fmt bench"),
+    nouns: set("task"),
+    options: set("--watch --check --no-check --filter --fail-fast --parallel"),
+  },
+  dotnet: {
+    verbs: set("build test restore clean run format list"),
+    options: set(
+      "-c --configuration --no-build --no-restore -v --verbosity --filter --nologo --framework -f",
+    ),
+    asks: (_, word) => /^[/@]/.test(word),
+  },
+  gradle: {
+    options: set(
+      "--info --debug --stacktrace -s -i -x --no-daemon --parallel --offline --continue --rerun-tasks --tests -m",
+    ),
+  },
+  mvn: {
+    options: set("-B --batch-mode -o --offline -X -e -U -pl -am -T"),
+    // A goal of a plugin, which is fetched and run.
+    asks: (_, word) => /[:@]/.test(word),
+  },
+  terraform: {
+    verbs: set("plan validate fmt version output show"),
+    options: set("-no-color -input -json -compact-warnings -check -diff -recursive"),
+  },
+  brew: { verbs: set("list info search outdated"), options: set("--cask --formula") },
+  apt: { verbs: set("list search show"), options: set("--installed --upgradable") },
+  systemctl: {
+    verbs: set("status list-units is-active is-enabled show"),
+    options: set("--no-pager --user --full -l"),
+  },
+};
+
+function programOf(words: readonly string[]): Program | undefined {
+  const name = basename(words[0] ?? "");
+  return Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : undefined;
+}
+
+/** The first words of a command, where a rule is about these and the rest may vary; undefined: it is about all of them. */
+export function firstWords(words: readonly string[], isDeny: boolean): readonly string[] | undefined {
+  const program = programOf(words);
+  const [name = "", verb = "", what = ""] = words;
+  if (program === undefined || !isName(verb) || (!isDeny && isMoreThanItsVerb(words))) return undefined;
+  if (program.nouns?.has(verb) !== true) return [name, verb];
+  return isName(what) ? [name, verb, what] : undefined;
+}
+
+function isName(word: string): boolean {
+  return /^[a-z][\w:.-]*$/i.test(word) && !INTERPRETERS.test(word);
+}
+
+/** Whether a command may do something else than its first words say. Of a program that is not known here that is for the rule to say. */
+export function isMoreThanItsVerb(words: readonly string[]): boolean {
+  const program = programOf(words);
+  if (program === undefined) return false;
+  const [, verb = "", ...rest] = words;
+  if (program.verbs?.has(verb) === false || program.wholes?.has(verb) === true || verb.startsWith("-"))
+    return true;
+  return rest.some((word) => !isHarmless(program, verb, word));
+}
+
+function isHarmless({ options, asks }: Program, verb: string, word: string): boolean {
+  if (ELSEWHERE.test(word)) return false;
+  if (!word.startsWith("-")) return asks?.(verb, word) !== true;
+  const name = word.replace(/=.*$/s, "");
+  return options.has(name) || EVERYWHERE.has(name) || /^-[jU]?\d+$/.test(word);
+}
+
+/** A path that leads out of the folder, by itself or as the value of an option; a file from which further words are read. */
+const ELSEWHERE = /^(-[^=]*=)?(\/|@[./])|(^|[/=])\.\.(\/|$)/;

@@ -34,12 +34,13 @@ import { DriverTable } from "./driver-table.ts";
 import { atLimit, Later } from "./later.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { checkMode, checkSandbox, type Mode, withoutFull } from "./mode.ts";
+import { ModeWatch } from "./mode-watch.ts";
 import { isText, type Opened, openTurn } from "./open-turn.ts";
 import { RemoteTurns } from "./remote-turns.ts";
 import type { Rules } from "./rules/rules.ts";
 import type { Run, TurnRequest, TurnStart } from "./run.ts";
 import { type Queued, type Steered, Steering } from "./steering.ts";
-import { keepModeOf, TurnEnd } from "./turn-end.ts";
+import { TurnEnd } from "./turn-end.ts";
 import {
   claim,
   drop,
@@ -76,6 +77,7 @@ export interface TurnsOptions {
 
 interface Live extends Steered {
   readonly done: Promise<void>;
+  readonly mode: ModeWatch;
   /** Orders that came by way of other nodes and were taken. */
   readonly taken: Set<string>;
 }
@@ -394,8 +396,9 @@ export class Turns {
       unfollow();
       return opened.prompt;
     }
-    const done = this.#follow(start, run, compare).finally(unfollow);
-    this.#runs.set(conversation, { start, run, done, taken: new Set(), sent: new Map() });
+    const watched = new ModeWatch(this.#kernel, start, run);
+    const done = this.#follow(start, run, watched, compare).finally(unfollow);
+    this.#runs.set(conversation, { start, run, done, mode: watched, taken: new Set(), sent: new Map() });
     this.#answering.applyRules(conversation);
     if (this.#remote) void this.#catchUp(conversation);
     return opened.prompt;
@@ -436,12 +439,17 @@ export class Turns {
   }
 
   /** To the run's end, and the end of the turn whatever happens. */
-  async #follow(start: TurnStart, run: Run, compare?: Promise<() => Promise<void>>): Promise<void> {
+  async #follow(
+    start: TurnStart,
+    run: Run,
+    mode: ModeWatch,
+    compare?: Promise<() => Promise<void>>,
+  ): Promise<void> {
     try {
       const ended = await run.ended;
       if (!this.#isClosed) await (await compare)?.();
       await this.#end.settle(start, ended);
-      await keepModeOf(this.#kernel, start, run);
+      await mode.end();
       if (run.limit) await atLimit(this.#end, this.later, start, run.limit.resetsAt);
     } catch (error) {
       this.#kernel.onFault(error);
@@ -469,6 +477,7 @@ export class Turns {
   /** A commit, of whichever node: what it means for what runs and waits here. */
   #onCommit({ conversation, turns, blocks }: Change): void {
     this.#answering.heard(conversation, blocks);
+    this.#runs.get(conversation)?.mode.look();
     if (this.#remote === undefined) return;
     for (const turn of turns) this.#obey(conversation, turn);
     if (turns.length > 0) this.#awaited?.onChange(conversation);

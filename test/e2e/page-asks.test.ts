@@ -169,9 +169,15 @@ test("[CM11] questions: numbers choose, own words, several, a note, one is skipp
   await form.getByRole("button", { name: "Add a note" }).first().click();
   await page.keyboard.type("the newest one");
   const parts = form.getByRole("group", { name: /Which parts/ });
-  await parts.getByRole("checkbox", { name: /src/ }).focus();
+  // Enter goes to the next question: what the reader has not been at is not sent unanswered.
+  await ready(page, "Answer");
+  await page.keyboard.press("Enter");
+  await parts.getByRole("checkbox", { name: /src/ }).and(page.locator(":focus")).waitFor();
   await page.keyboard.press("1");
   await page.keyboard.press("2");
+  await page.keyboard.press("Enter");
+  await form.getByRole("radio", { name: /now/ }).and(page.locator(":focus")).waitFor();
+  expect(heard()).toEqual([]);
   await form.getByRole("group", { name: /When/ }).getByRole("button", { name: "Skip" }).click();
   expect(await axeFindings(page)).toEqual([]);
   await ready(page, "Answer");

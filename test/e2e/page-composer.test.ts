@@ -152,6 +152,29 @@ test("[CM2] what is chosen holds for its conversation, and for the next one; it 
   await context.close();
 });
 
+test("[CM2] a mode that the server has had is not taken for a newer choice when the mode goes back", async () => {
+  const conversation = await newConversation(yard.kernel, "back");
+  const becomes = async (mode: string) => {
+    const plan = (draft: Parameters<Parameters<Yard["kernel"]["write"]>[1]["plan"]>[0]) => {
+      draft.conversation({ metadata: { mode } });
+      return null;
+    };
+    await yard.kernel.write(conversation, { agent: "root", plan });
+  };
+  await becomes("ask");
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  await page.getByRole("button", { name: "Mode: Ask" }).click();
+  await page.getByRole("menuitemradio", { name: /^Plan/ }).click();
+  await page.getByRole("button", { name: "Mode: Plan" }).waitFor();
+  // It was sent; then the plan was approved.
+  await becomes("plan");
+  await say(yard.kernel, conversation, [{ text: "The page has heard of it." }]);
+  await page.getByText("The page has heard of it.").waitFor();
+  await becomes("ask");
+  await page.getByRole("button", { name: "Mode: Ask" }).waitFor();
+  await context.close();
+});
+
 test("[CM3] the field grows with what is written; a draft is there again after a reload, each in its place", async () => {
   const conversation = await newConversation(yard.kernel, "draft");
   const { page, context } = await yard.open(`/c/${conversation}`);

@@ -86,6 +86,26 @@ test("[V5] what is not loaded is found and gone to; what is closed is opened", a
   await context.close();
 });
 
+test("[V5] a call is found by the name of its tool, as it reads here and as its provider has it", async () => {
+  const { conversation } = await haystack();
+  const metadata = { toolUseId: "t", toolName: "WebSearch" };
+  const call = await yard.kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) => draft.create({ kind: "tool_call", role: "model", text: "{}", status: "done", metadata }),
+  });
+  if (isProblem(call)) throw new Error(call.message);
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  await page.waitForSelector(`[data-block="${call.id}"]`);
+  await find(page, "search the web");
+  // Of calls that are not loaded nobody knows the names.
+  await expect.poll(() => told(page), PATIENT).toBe("– of 1 or more");
+  await page.getByRole("textbox", { name: "Find in this conversation" }).fill("websearch");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => told(page), PATIENT).toBe("1 of 1 or more");
+  await expect.poll(() => isSeen(page, call.id), PATIENT).toBe(true);
+  await context.close();
+});
+
 test("[V5] a sub-agent's work is opened for what is found in it; what is nowhere is said to be", async () => {
   const conversation = await ingest(yard.kernel, "claude", "claude/subagent.jsonl");
   const { page, context } = await yard.open(`/c/${conversation}`);

@@ -156,7 +156,12 @@ describe("the head", () => {
   test("[V104] menus are walked by arrows and letters; what is on or off stays open", async () => {
     const conversation = await newConversation(yard.kernel, "menus");
     const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
-    await page.getByRole("button", { name: "View" }).click();
+    // With the press that opens it the menu has the keys: no letter behind it is lost.
+    const first = await page.getByRole("button", { name: "View" }).evaluate((button: HTMLElement) => {
+      button.click();
+      return document.activeElement?.textContent;
+    });
+    expect(first).toBe("Thinking");
     const item = (name: string) => page.getByRole("menuitemcheckbox", { name });
     const hasFocus = (name: string) =>
       expect.poll(() => item(name).evaluate((node) => node === document.activeElement)).toBe(true);
@@ -264,6 +269,8 @@ describe("costs and deleting", () => {
     const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
     await page.locator("header").getByRole("button", { name: "$0.10" }).click();
     const dialog = page.getByRole("dialog", { name: "Costs" });
+    // The keyboard begins with what is chosen.
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("30 days");
     await dialog.getByRole("button", { name: "All" }).click();
     await dialog.getByRole("img", { name: /^Cost by day/ }).waitFor();
     await dialog.getByRole("button", { name: "Agent" }).click();

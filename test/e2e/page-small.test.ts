@@ -89,7 +89,7 @@ describe.each(SIZES)("$width by $height", (size) => {
     await empty.close();
   });
 
-  test("[V22] a conversation: head, composer, menus, dialogs, what is found", async () => {
+  test("[V22] [V12] a conversation: head, composer, menus, dialogs, what is found", async () => {
     const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "A title ".repeat(9));
     const { page, context } = await yard.open(`/c/${conversation}`, size);
     await page.waitForSelector("article");
@@ -108,8 +108,12 @@ describe.each(SIZES)("$width by $height", (size) => {
     for (const key of ["?", "Control+k", "/", "O"]) {
       await page.keyboard.press(key);
       await page.waitForSelector("dialog[open]");
-      if (key !== "?") expect(await outOfReach(page, "dialog[open]"), key).toEqual([]);
-      await page.keyboard.press("Escape");
+      expect(await outOfReach(page, "dialog[open]"), key).toEqual([]);
+      // One that asks nothing is closed by its button, however far one has read.
+      if (key === "?") {
+        await page.locator("dialog dd").last().scrollIntoViewIfNeeded();
+        await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+      } else await page.keyboard.press("Escape");
       await page.waitForSelector("dialog[open]", { state: "detached" });
     }
     await page

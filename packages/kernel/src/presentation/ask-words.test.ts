@@ -93,7 +93,14 @@ describe("an answered ask in words", () => {
     [asked("denied"), {}, false],
     [asked("allowed"), { isError: true }, false],
     [{}, { isError: true }, false],
-  ])("[V37] what a denied call's result adds: %j %j", (call, result, isRepeated) => {
-    expect(repeatsDenial(call, result)).toBe(isRepeated);
+    [{ ...asked("allowed"), reason: "cancelled" }, { isError: true, reason: "cancelled" }, true],
+    [{ reason: "interrupted" }, { isError: true, reason: "interrupted" }, true],
+  ])("[V37] what a denied or stopped call's result adds: %j %j", (call, metadata, isRepeated) => {
+    expect(repeatsDenial(call, { kind: "tool_result", metadata })).toBe(isRepeated);
+  });
+
+  it("[V37] what a stopped command has printed is shown", () => {
+    const metadata = { isError: true, reason: "cancelled" } as const;
+    expect(repeatsDenial({ reason: "cancelled" }, { kind: "command", metadata })).toBe(false);
   });
 });

@@ -5,7 +5,7 @@
 
 import { type Ask, askOf } from "../model/ask.ts";
 import type { Json, JsonObject } from "../model/json.ts";
-import type { Reason } from "../model/kind.ts";
+import type { Kind, Reason } from "../model/kind.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
 
 /** `self` is the reader, who is spoken to; `reason` is why its block ended. Empty while nobody has answered. */
@@ -96,12 +96,17 @@ export function isAnswered(call: Pick<AnyMetadata, "ask" | "approval">): boolean
   return ask?.kind === "question" && ask.state === "answered" && answersIn(ask) !== undefined;
 }
 
-/** The result of a call that was denied, or stopped while it asked, says only that: the request says so already, and who did it. */
+/**
+ * The result of a call that was denied, or stopped while it asked, says only that: the request says so already, and who did it. So
+ * does one that was stopped while it ran and brought nothing: what stands there is for the model. What a command printed is its own.
+ */
 export function repeatsDenial(
   call: Pick<AnyMetadata, "ask" | "approval" | "reason">,
-  result: Pick<AnyMetadata, "isError">,
+  result: { readonly kind: Kind; readonly metadata: Pick<AnyMetadata, "isError" | "reason"> },
 ): boolean {
+  const { isError, reason } = result.metadata;
   const state = askOf(call)?.state;
+  const isCut = result.kind === "tool_result" && (reason === "cancelled" || reason === "interrupted");
   const hasRun = state !== "denied" && !(state === "expired" && call.reason === "cancelled");
-  return !hasRun && result.isError === true;
+  return isError === true && (isCut || !hasRun);
 }

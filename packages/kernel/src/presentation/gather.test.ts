@@ -80,7 +80,7 @@ it.each([
   [["ℹ tests 5", "ℹ pass 3", "ℹ fail 2", "ℹ duration_ms 61"], "3 passed, 2 failed"],
   [["x".repeat(500)], `${"x".repeat(119)}…`],
   [["  diff: 'simple'", "}"], "diff: 'simple'"],
-  [["ℹ fail 0", "ℹ todo 0", "ℹ duration_ms 115.42"], "ℹ todo 0"],
+  [["ℹ fail 0", "ℹ todo 0", "ℹ duration_ms 115.42"], "0 failed"],
 ])("[V122] %j is remembered by %j", (lines, summary) => {
   expect(outputSummary(lines)).toBe(summary);
 });

@@ -63,11 +63,26 @@ describe("what is asked", () => {
     ];
     const { suggestions } = askIn([asked("Bash", { command: "npm run x" }, { permission_suggestions })]);
     expect(suggestions?.map(({ id, label, scope }) => [id, label, scope])).toEqual([
-      ["1", "Allow Bash(npm run *) in this workspace", "workspace"],
+      ["1", "Allow `npm run …` in this workspace", "workspace"],
       ["2", "Allow the folder /etc in this conversation", "conversation"],
       ["3", "Accept all edits in this conversation", "conversation"],
     ]);
     expect(suggestions?.[0]?.native).toEqual(permission_suggestions[0]);
+  });
+
+  it.each([
+    ["Bash", "npm test", "`npm test`"],
+    ["Bash", "npm test:*", "`npm test …`"],
+    // What cannot be said exactly stays as it is written.
+    ["Bash", "npm * test *", "Bash(npm * test *)"],
+    ["Bash", "echo `id` *", "Bash(echo `id` *)"],
+    ["WebFetch", "domain:docs.example.com", "fetching from docs.example.com"],
+    ["Read", "//etc/**", "Read(//etc/**)"],
+  ])("[C14] a rule %s(%s) reads %s", (toolName, ruleContent, words) => {
+    const rules = [{ toolName, ruleContent }];
+    const permission_suggestions = [{ type: "addRules", rules, behavior: "allow", destination: "session" }];
+    const { suggestions } = askIn([asked("Bash", { command: "x" }, { permission_suggestions })]);
+    expect(suggestions?.[0]?.label).toBe(`Allow ${words} in this conversation`);
   });
 
   it("[C60] questions with their options", () => {

@@ -147,10 +147,17 @@ function updateWords(update: JsonObject): string | undefined {
   }
 }
 
+/** A rule as people say it, like our own; one that cannot be said exactly, as Claude Code writes it. */
 function ruleText(value: Json): string {
   const { toolName, ruleContent } = objectOf(value);
+  const tool = wordsOf(toolName) ?? "?";
   const content = wordsOf(ruleContent);
-  return `${wordsOf(toolName) ?? "?"}${content === undefined ? "" : `(${content})`}`;
+  if (content === undefined) return tool;
+  const start = /^(.*[^\s:*])(?: |:)\*$/.exec(content)?.[1];
+  const isPlain = !/[`*\n]/.test(start ?? content);
+  if (tool === "Bash" && isPlain) return `\`${start === undefined ? content : `${start} …`}\``;
+  const domain = /^domain:([\w.-]+)$/.exec(content)?.[1];
+  return tool === "WebFetch" && domain !== undefined ? `fetching from ${domain}` : `${tool}(${content})`;
 }
 
 const MODES: Readonly<Record<string, string>> = {

@@ -17,6 +17,7 @@ import {
   type Kind,
   callLine as lineOf,
   metadataOf,
+  noticeName,
   observedHeading,
   sourcesOf,
   type TurnView,
@@ -126,7 +127,7 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
     const { style, width } = options;
     const { notice } = metadataOf(block, "text");
     if (notice !== undefined || block.role === "system")
-      return `${style.dim(oneLine(`· ${notice ?? ""} ${block.content} ${timesText(block.metadata)}`, width))}\n`;
+      return `${style.dim(oneLine(`· ${noticeName(notice, block.content) ?? ""} ${block.content} ${timesText(block.metadata)}`, width))}\n`;
     const { citations = [] } = metadataOf(block, "text");
     const said = block.promoted ? block.content : citedMarkdown(block.content, citations);
     const plain = said.replace(/\\\[(\d+)\]/g, "[$1]");
@@ -190,7 +191,7 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
     const { content, metadata } = block;
     const said = `${content || String(metadata.code ?? "failed")} ${timesText(metadata)}`.trimEnd();
     return isNotice(block)
-      ? `${style.dim(oneLine(`· ${metadata.notice} ${said}`, width))}\n`
+      ? `${style.dim(oneLine(`· ${noticeName(metadata.notice, said) ?? ""} ${said}`, width))}\n`
       : `${style.red(`✗ ${safeText(said)}`)}\n`;
   },
   unknown: (block, { style, width }) => {

@@ -10,6 +10,7 @@ import { type Command, CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
 import { wholeId } from "./named-id.ts";
 import { oneLine, print, printJson, printNote } from "./terminal.ts";
+import { asTyped } from "./typed-command.ts";
 
 const options = {
   home: HOME_OPTION,
@@ -49,7 +50,7 @@ async function remove(client: BlockSource, given: string, isSure: boolean, isJso
   const deleted = known(await client.call("conversation.delete", { conversation }));
   if (isJson) return void (await printJson(deleted));
   await print(`${conversation} deleted.\n`);
-  printNote(`For ${UNDO_SECONDS} seconds: blockyard delete ${conversation} --undo`);
+  printNote(asTyped(`For ${UNDO_SECONDS} seconds: blockyard delete ${conversation} --undo`));
 }
 
 /** Who cannot be asked has to say it beforehand. */

@@ -26,6 +26,7 @@ import { checkFile, checkNamed } from "./database-check.ts";
 import { repair } from "./database-repair.ts";
 import { type Finding, plain } from "./finding.ts";
 import { print, printJson } from "./terminal.ts";
+import { asTyped } from "./typed-command.ts";
 
 const MIN_NODE = 24;
 const MIN_SQLITE = "3.51.3";
@@ -267,5 +268,5 @@ export function checkPage(folder: string): Finding {
 
 function line({ check, state, message, fix }: Finding): string {
   const told = `${state.padEnd(4)}  ${check}: ${message}\n`;
-  return fix === undefined ? told : `${told}      → ${fix}\n`;
+  return fix === undefined ? told : `${told}      → ${asTyped(fix)}\n`;
 }

@@ -4,6 +4,7 @@
 
 import { type Command, EXIT } from "./command.ts";
 import { oneLine, styleFor } from "./terminal.ts";
+import { asTyped } from "./typed-command.ts";
 
 const EXIT_CODES = `Exit codes: ${EXIT.done} done, ${EXIT.failed} failed or denied, ${EXIT.usage} usage error, ${EXIT.nothing} nothing found, ${EXIT.interrupted} interrupted.`;
 
@@ -12,9 +13,9 @@ export function help(commands: readonly Command[], name: string | undefined, nea
   const one = commands.find((command) => command.name === name);
   if (name !== undefined && !one)
     process.stderr.write(
-      `blockyard: unknown command ${oneLine(name, 40)}${near === undefined ? "" : `. Did you mean: blockyard help ${near}?`}\n\n`,
+      `blockyard: unknown command ${oneLine(name, 40)}${near === undefined ? "" : `. Did you mean: ${asTyped(`blockyard help ${near}`)}?`}\n\n`,
     );
-  process.stdout.write(one ? describe(one) : overview(commands));
+  process.stdout.write(asTyped(one ? describe(one) : overview(commands)));
   return name === undefined || one ? EXIT.done : EXIT.usage;
 }
 
@@ -43,5 +44,5 @@ function describe({ usage, summary, options, examples }: Command): string {
   const width = Math.max(0, ...rows.map(([flag]) => flag.length));
   const table = rows.map(([flag, what]) => `  ${flag.padEnd(width)}  ${what}`).join("\n");
   const lines = examples.map((example) => `  ${example}`).join("\n");
-  return `${style.bold(`blockyard ${usage}`)}\n  ${summary}\n${table === "" ? "" : `\n${table}\n`}\n${style.bold("Examples")}\n${lines}\n\n${EXIT_CODES}\n`;
+  return `${style.bold(asTyped(`blockyard ${usage}`))}\n  ${summary}\n${table === "" ? "" : `\n${table}\n`}\n${style.bold("Examples")}\n${lines}\n\n${EXIT_CODES}\n`;
 }

@@ -8,6 +8,7 @@ import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
 import { oneLine, print, printJson, styleFor, terminalWidth } from "./terminal.ts";
+import { asTyped } from "./typed-command.ts";
 
 const options = {
   home: HOME_OPTION,
@@ -50,7 +51,7 @@ export const ls: Command = {
       if (more && !values.json)
         process.stderr.write(
           limit < MOST
-            ? `There are more: blockyard ls --limit ${Math.min(MOST, limit * 2)}\n`
+            ? asTyped(`There are more: blockyard ls --limit ${Math.min(MOST, limit * 2)}\n`)
             : "There are more: add words from the title.\n",
         );
       return EXIT.done;

@@ -9,6 +9,7 @@ import { type Command, CommandError, EXIT } from "./command.ts";
 import { help } from "./help.ts";
 import { nearest } from "./nearest.ts";
 import { printNote } from "./terminal.ts";
+import { asTyped } from "./typed-command.ts";
 
 /** Only the command that runs is loaded: most need little of the server. In the order in which help lists them. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -110,12 +111,12 @@ export async function program(args: readonly string[]): Promise<number> {
     return await chosen(args);
   } catch (error) {
     if (error instanceof CommandError) {
-      printNote(`blockyard: ${error.message}`);
+      printNote(asTyped(`blockyard: ${error.message}`));
       return error.code;
     }
     // Every other failure is known to much of the program, which a mistyped option does not wait for.
     const { isUsage, sentenceOf } = await import("./failure.ts");
-    printNote(`blockyard: ${sentenceOf(error)}`);
+    printNote(asTyped(`blockyard: ${sentenceOf(error)}`));
     return isUsage(error) ? EXIT.usage : EXIT.failed;
   }
 }

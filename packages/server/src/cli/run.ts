@@ -31,6 +31,7 @@ import { Follower } from "./follow.ts";
 import { wholeId } from "./named-id.ts";
 import { oneLine, print, printJson, printNote, styleFor, terminalWidth } from "./terminal.ts";
 import { answersTo, suggestionIn, suggestionText } from "./terminal-answer.ts";
+import { asTyped } from "./typed-command.ts";
 
 /** Of what asks for permission. */
 const NAME_CHARS = 200;
@@ -246,7 +247,7 @@ async function follow(
         printNote(
           `${plural(denied, "request")} ${denied === 1 ? "was" : "were"} denied: the agent's work may be incomplete.`,
         );
-      if (!isJson) printNote(`blockyard show ${conversation}`);
+      if (!isJson) printNote(asTyped(`blockyard show ${conversation}`));
       if (isStopped) return EXIT.interrupted;
       return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;
     }

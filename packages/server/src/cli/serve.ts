@@ -11,6 +11,7 @@ import { useCredentials } from "../config/credentials-file.ts";
 import { jsonLog, type Log } from "../system/log.ts";
 import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { asTyped } from "./typed-command.ts";
 
 const STOP_MS = 5_000;
 /** For what is on its way to the terminal. */
@@ -83,7 +84,7 @@ async function runServe(args: readonly string[]): Promise<number> {
   const running = await start(() => serve(config, log), config.port);
   const stopped = stopSignal(); // before anything is printed: whoever reads it may press Ctrl-C at once
   process.stdout.write(
-    `\n  Blockyard is running for ${config.root}\n\n  Open  ${running.link}\n\n  Press Ctrl-C to stop. The link works once; for another: blockyard link\n\n`,
+    `\n  Blockyard is running for ${config.root}\n\n  Open  ${running.link}\n\n  ${asTyped("Press Ctrl-C to stop. The link works once; for another: blockyard link")}\n\n`,
   );
   for (const note of running.notes) process.stdout.write(`  Note: ${note}\n\n`);
   const playing = new AbortController();

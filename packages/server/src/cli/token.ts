@@ -10,6 +10,7 @@ import { type BlockSource, known } from "./block-source.ts";
 import { pageUrl } from "./client.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { withClient } from "./command-client.ts";
+import { asTyped } from "./typed-command.ts";
 
 const ACTIONS = ["create", "list", "revoke"] as const;
 
@@ -98,7 +99,7 @@ const QUOTA: Readonly<Record<CallerRole, string>> = {
 function list(auth: Auth): number {
   const tokens = auth.list();
   if (tokens.length === 0)
-    process.stdout.write("No tokens yet. Create one: blockyard token create --agent codex-mcp\n");
+    process.stdout.write(asTyped("No tokens yet. Create one: blockyard token create --agent codex-mcp\n"));
   for (const { agent, role, createdAt } of tokens) {
     process.stdout.write(`${agent}  ${role}  ${new Date(createdAt).toISOString()}  ${QUOTA[role]}\n`);
   }

@@ -16,6 +16,7 @@ import {
   type Kind,
   type Metadata,
   metadataOf,
+  noticeName,
   observedHeading,
   plainTerminal,
   REASON_WORDS,
@@ -81,7 +82,9 @@ function drawText(block: BlockSnapshot): Html {
 }
 
 function noticeHtml({ metadata }: BlockSnapshot, text: string): Html {
-  return html`<div class="notice"><span class="notice-name dim">${metadata.notice?.replaceAll("_", " ")}</span> <span class="notice-text">${text}</span> <span class="times">${timesText(metadata)}</span></div>`;
+  const name = noticeName(metadata.notice, text);
+  const head = name === undefined ? NOTHING : html`<span class="notice-name dim">${name}</span> `;
+  return html`<div class="notice">${head}<span class="notice-text">${text}</span> <span class="times">${timesText(metadata)}</span></div>`;
 }
 
 function drawThinking(block: BlockSnapshot): Html {

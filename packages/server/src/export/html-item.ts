@@ -86,7 +86,7 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
   const isNamed = onlyChange(results.map((result) => result.block)) !== undefined;
   const drawn = results.map((result) => {
     const around: Around = { call: block, isFollowed: isFollowed(result), isNamed, todo };
-    const repeats = repeatsDenial(block.metadata, result.block.metadata);
+    const repeats = repeatsDenial(block.metadata, result.block);
     const body = html`<div ${names(result.block)} data-call="${block.block_id}">${repeats ? NOTHING : KIND_HTML[result.block.kind](result.block, around)}${nestedHtml(result.nested, depth, "Also")}${branchesHtml(result, depth)}</div>`;
     const { form } = foldingOf({
       block: result.block,

@@ -17,6 +17,7 @@ import {
   type Kind,
   type Metadata,
   metadataOf,
+  noticeName,
   observedHeading,
   plainTerminal,
   plural,
@@ -117,7 +118,7 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) =>
   text: (block) => {
     const { notice, label, citations = [] } = metadataOf(block, "text");
     if (notice !== undefined || block.role === "system")
-      return `> ${asWritten(`${[notice, block.content].filter(Boolean).join(": ")} ${timesText(block.metadata)}`)}\n\n`;
+      return `> ${asWritten(`${[noticeName(notice, block.content), block.content].filter(Boolean).join(": ")} ${timesText(block.metadata)}`)}\n\n`;
     const who = label === undefined ? "" : `**${asWritten(label)}**\n\n`;
     const said = block.promoted ? block.content : citedMarkdown(block.content, citations);
     return `${who}${said.trimEnd()}\n\n${sources(citations)}`;
@@ -184,7 +185,7 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) =>
     const { content, metadata } = block;
     const said = `${content || String(metadata.code ?? "")} ${timesText(metadata)}`;
     return isNotice(block)
-      ? `> ${asWritten(`${metadata.notice}: ${said}`)}\n\n`
+      ? `> ${asWritten([noticeName(metadata.notice, said), said].filter(Boolean).join(": "))}\n\n`
       : `> **Error:** ${asWritten(said)}\n\n`;
   },
   unknown: (block) =>

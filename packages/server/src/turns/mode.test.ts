@@ -7,7 +7,13 @@ import type { Mode } from "./mode.ts";
 import type { TurnStart } from "./run.ts";
 import { Turns } from "./turns.ts";
 
-async function harness(fullAccess: boolean, after?: Mode) {
+/** A turn that goes on: the mode that its agent says it has, and its end. */
+interface Held {
+  mode: Mode | undefined;
+  readonly over: Promise<void>;
+}
+
+async function harness(fullAccess: boolean, after?: Mode, held?: Held) {
   const kernel = new Kernel(new VirtualEnv(1), new MemoryStore("m"));
   const starts: TurnStart[] = [];
   const driver: Driver = {
@@ -15,10 +21,12 @@ async function harness(fullAccess: boolean, after?: Mode) {
     check: () => undefined,
     start: async (start) => {
       starts.push(start);
-      const ended = Promise.resolve({ error: "over", isExpected: true } as const);
+      const ended = Promise.resolve(held?.over).then(() => ({ error: "over", isExpected: true }) as const);
       return {
         ended,
-        mode: after,
+        get mode() {
+          return held ? held.mode : after;
+        },
         stop: () => undefined,
         kill: () => undefined,
         asks: () => undefined,
@@ -71,6 +79,26 @@ it("[D63] the mode into which an agent goes by itself is the conversation's", as
   await turn("plan");
   await turn();
   expect(starts.map(({ request }) => request.mode)).toEqual(["plan", "edits"]);
+});
+
+it("[D63] it is so at once, while the turn goes on, and not for what an earlier turn has left", async () => {
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  const held: Held = { mode: "edits", over };
+  const { kernel, turn, conversation } = await harness(false, undefined, held);
+  const done = turn("plan");
+  const says = async (mode: Mode) => {
+    held.mode = mode;
+    const said = { kind: "text", role: "model", text: mode } as const;
+    await kernel.write(conversation, { agent: "any", plan: (draft) => draft.create(said) });
+    await new Promise((next) => setImmediate(next));
+    const read = await kernel.conversation(conversation);
+    return "metadata" in read ? read.metadata.mode : read;
+  };
+  const seen: unknown[] = [];
+  for (const mode of ["edits", "plan", "ask", "full", "edits"] as const) seen.push(await says(mode));
+  expect(seen).toEqual(["plan", "plan", "ask", "ask", "edits"]);
+  end();
+  await done;
 });
 
 it("[D63] an agent that says it has full access does not give it to the conversation", async () => {

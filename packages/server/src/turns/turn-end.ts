@@ -14,8 +14,7 @@ import {
   randomName,
 } from "@blockyard/kernel";
 import type { Secrets } from "../ingest/secrets.ts";
-import { keepMode } from "./mode.ts";
-import type { Run, RunEnd, TurnRequest, TurnStart } from "./run.ts";
+import type { RunEnd, TurnRequest, TurnStart } from "./run.ts";
 
 type Patiently = <T>(run: () => Promise<T | Problem>) => Promise<T | Problem>;
 
@@ -73,19 +72,4 @@ export class TurnEnd {
       }),
     );
   }
-}
-
-/**
- * Where the agent works in another mode now than it began in (a plan was approved), that one is the conversation's. Not full
- * access: only a person gives that.
- */
-export async function keepModeOf(kernel: Kernel, { request, by }: TurnStart, { mode }: Run): Promise<void> {
-  if (mode === undefined || mode === "full" || mode === (request.mode ?? "ask")) return;
-  await kernel.write(request.conversation, {
-    agent: by,
-    plan: (draft) => {
-      keepMode(draft, mode);
-      return null;
-    },
-  });
 }

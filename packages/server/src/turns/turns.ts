@@ -33,6 +33,7 @@ import { holdAll, releaseHeld, type StoppedMessages, stopMessages } from "./held
 import { atLimit, Later } from "./later.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { type Mode, withoutFull } from "./mode.ts";
+import { ModeWatch } from "./mode-watch.ts";
 import { startOf } from "./open-turn.ts";
 import { type Commanded, RemoteCommands } from "./remote-commands.ts";
 import { RemoteTurns } from "./remote-turns.ts";
@@ -40,7 +41,7 @@ import type { Rules } from "./rules/rules.ts";
 import type { Run, TurnRequest, TurnStart } from "./run.ts";
 import { type Queued, type Started, type Steered, Steering } from "./steering.ts";
 import { TurnCheck } from "./turn-check.ts";
-import { keepModeOf, TurnEnd } from "./turn-end.ts";
+import { TurnEnd } from "./turn-end.ts";
 import { ELSEWHERE, TurnOpener } from "./turn-opener.ts";
 import { isTaken, moveWaiting, writeWaiting } from "./waiting.ts";
 import type { WorkspaceObserver } from "./workspace/observed.ts";
@@ -67,6 +68,7 @@ export interface TurnsOptions {
 
 interface Live extends Steered, Commanded {
   readonly done: Promise<void>;
+  readonly mode: ModeWatch;
 }
 
 /** What became of the turns of a conversation, and of the messages that wait there. */
@@ -344,20 +346,26 @@ export class Turns {
       unfollow();
       return opened.prompt;
     }
-    const done = this.#follow(start, run, compare).finally(unfollow);
-    this.#runs.set(conversation, { start, run, done, taken: new Set(), sent: new Map() });
+    const watched = new ModeWatch(this.#kernel, start, run);
+    const done = this.#follow(start, run, watched, compare).finally(unfollow);
+    this.#runs.set(conversation, { start, run, done, mode: watched, taken: new Set(), sent: new Map() });
     this.#answering.applyRules(conversation);
     if (this.#remote) void this.#commands.catchUp(conversation);
     return opened.prompt;
   }
 
   /** To the run's end, and the end of the turn whatever happens. */
-  async #follow(start: TurnStart, run: Run, compare?: Promise<() => Promise<void>>): Promise<void> {
+  async #follow(
+    start: TurnStart,
+    run: Run,
+    mode: ModeWatch,
+    compare?: Promise<() => Promise<void>>,
+  ): Promise<void> {
     try {
       const ended = await run.ended;
       if (!this.#isClosed) await (await compare)?.();
       await this.#end.settle(start, ended);
-      await keepModeOf(this.#kernel, start, run);
+      await mode.end();
       if (run.limit) await atLimit(this.#end, this.later, start, run.limit.resetsAt);
     } catch (error) {
       this.#kernel.onFault(error);
@@ -385,6 +393,7 @@ export class Turns {
   /** A commit, of whichever node: what it means for what runs and waits here. */
   #onCommit({ conversation, turns, blocks }: Change): void {
     this.#answering.heard(conversation, blocks);
+    this.#runs.get(conversation)?.mode.look();
     if (this.#remote === undefined) return;
     for (const turn of turns) this.#commands.take(conversation, turn);
     if (turns.length > 0) this.#awaited?.onChange(conversation);

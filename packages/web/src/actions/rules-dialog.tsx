@@ -26,8 +26,7 @@ export function RulesDialog(): ReactNode {
     read();
   };
   return (
-    <Dialog label="Rules" className="wide">
-      <h2>Rules</h2>
+    <Dialog label="Rules" title="Rules" className="wide">
       <p className="dim">
         Agents are answered by these without asking you. A deny wins over every allow. Guarded files always
         ask.

@@ -1,9 +1,10 @@
 /**
  * Questions of an agent: options as radio buttons or checkboxes, own words where it takes some, a note, or none of it. A number key
- * chooses the option of that number in the question that has the focus, else in the first that is not answered yet.
+ * chooses the option of that number in the question that has the focus, else in the first that is not answered yet. Enter goes to
+ * the next one that is not, and sends once the reader has been at each.
  */
 import { type Ask, type AskAnswer, type AskQuestion, Text } from "@blockyard/kernel";
-import { type KeyboardEvent, type ReactNode, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
 import { isComposing } from "../ui/composing.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -39,13 +40,21 @@ export function Questions({ ask, isReady, onAnswer }: QuestionsProps): ReactNode
     const given = Object.fromEntries(Object.entries(said).filter(([, each]) => isSaid(each)));
     onAnswer(true, "", { questions: given });
   };
+  const visited = useRef(new Set<string>());
+  const goOn = (form: HTMLElement, from: Element) => {
+    visited.current.add(from.closest<HTMLElement>("fieldset")?.dataset["question"] ?? "");
+    const next = open.find(({ id }) => !visited.current.has(id));
+    if (next === undefined) return submit();
+    visited.current.add(next.id);
+    form.querySelector<HTMLElement>(`[data-question="${CSS.escape(next.id)}"] input`)?.focus();
+  };
   return (
     <form
       className="agent-questions"
       onKeyDown={(event) => {
-        if (event.key !== "Enter" || event.target instanceof HTMLButtonElement) return;
+        if (event.key !== "Enter" || !(event.target instanceof HTMLInputElement)) return;
         event.preventDefault();
-        if (!isComposing(event.nativeEvent)) submit();
+        if (!isComposing(event.nativeEvent)) goOn(event.currentTarget, event.target);
       }}
       onSubmit={(event) => {
         event.preventDefault();
@@ -119,7 +128,11 @@ function Choice({ question, said, hasKeys, canSkip, onChange }: ChoiceProps): Re
   };
   const preview = options.find(({ label }) => said.chosen.includes(label))?.preview;
   return (
-    <fieldset className={isSkipped ? "agent-question skipped" : "agent-question"} onKeyDown={onKey}>
+    <fieldset
+      className={isSkipped ? "agent-question skipped" : "agent-question"}
+      data-question={question.id}
+      onKeyDown={onKey}
+    >
       <legend>
         {question.header && <span className="agent-question-head">{breakable(question.header)}</span>}
         {breakable(question.question)}

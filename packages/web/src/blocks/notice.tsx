@@ -1,7 +1,7 @@
 /**
  * What the system notes in passing, a warning among it: one quiet line. A click shows all of it, with the provider's details.
  */
-import { type Json, timesText } from "@blockyard/kernel";
+import { type Json, noticeName, timesText } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useOpen } from "../state/disclosure.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
@@ -20,11 +20,11 @@ interface NoticeProps extends RendererProps {
 
 export function Notice({ block, icon, text, details }: NoticeProps): ReactNode {
   const [isOpen, toggle] = useOpen(block.id, false);
-  const { notice } = block.metadata;
+  const name = noticeName(block.metadata.notice, text);
   const line = (
     <>
       <Icon name={icon} />
-      {notice && <span className="notice-name">{notice.replaceAll("_", " ")}</span>}
+      {name && <span className="notice-name">{name}</span>}
       <span className="notice-text">{breakable(text)}</span>
       <span className="times">{timesText(block.metadata)}</span>
     </>

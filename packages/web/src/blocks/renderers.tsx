@@ -55,7 +55,7 @@ function ResultById({ id, call }: { id: BlockId; call: Block }): ReactNode {
       data-status={block.status}
       aria-busy={isAtWork(block)}
     >
-      {!repeatsDenial(call.metadata, block.metadata) && <RenderedBlock block={block} />}
+      {!repeatsDenial(call.metadata, block) && <RenderedBlock block={block} />}
     </div>
   );
 }

@@ -4,6 +4,7 @@
  */
 import type { ToolInput } from "@blockyard/client";
 import type { ConversationId } from "@blockyard/kernel";
+import { useEffect } from "react";
 import { capabilities, takes, workspaceRoot } from "../state/capabilities.ts";
 import { Cell, useCell } from "../state/cell.ts";
 import { preferences } from "../state/preferences.ts";
@@ -14,8 +15,8 @@ export interface AgentChoice {
   readonly model?: string;
   readonly effort?: string;
   readonly mode?: Mode;
-  /** The conversation's mode when that one was chosen. */
-  readonly over?: string;
+  /** The conversation's mode when that one was chosen; none once the server has it. */
+  readonly over?: string | undefined;
   readonly sandbox?: string;
 }
 
@@ -72,6 +73,7 @@ export function useChosen(
   const mode = (isNewer ? [own.mode, last.mode] : [last.mode]).find(
     (each) => each !== undefined && modes.includes(each),
   );
+  useHeard(conversation, asked, last.mode, here?.agents?.[asked]);
   const put = (change: (before: Kept) => Kept) =>
     keep([...(conversation === undefined ? [] : [conversation]), folderOf(root)], change);
   return {
@@ -85,6 +87,23 @@ export function useChosen(
         agents: { ...before.agents, [asked]: { ...own, ...before.agents?.[asked], ...marked(change, last) } },
       })),
   };
+}
+
+/** A choice that the server has is its own from then on: where the mode goes back to what it was before, that counts. */
+function useHeard(
+  conversation: ConversationId | undefined,
+  provider: string,
+  heard: Mode | undefined,
+  own: AgentChoice | undefined,
+): void {
+  const isHeard = own?.over !== undefined && own.mode !== undefined && own.mode === heard;
+  useEffect(() => {
+    if (!isHeard || conversation === undefined) return;
+    keep([conversation], (before) => ({
+      ...before,
+      agents: { ...before.agents, [provider]: { ...before.agents?.[provider], over: undefined } },
+    }));
+  }, [isHeard, conversation, provider]);
 }
 
 /** The fields of turn.start. An agent that has no choice of modes is told none. */

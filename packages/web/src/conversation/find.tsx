@@ -1,9 +1,9 @@
 /**
  * Find in this conversation: over all of it, whatever is loaded. The server looks through the blocks that it keeps; what
- * is being written right now is looked through here besides. All matches are counted and marked; Enter goes to the next one,
- * wherever it is.
+ * is being written right now is looked through here besides, and so are the names of tools, which are no text of any block. All
+ * matches are counted and marked; Enter goes to the next one, wherever it is.
  */
-import { type BlockId, isProblem, limits, type View } from "@blockyard/kernel";
+import { type Block, type BlockId, isProblem, limits, toolTitle, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { sought } from "../rows/sought.ts";
 import { focusPrompt } from "../state/invitation.ts";
@@ -19,6 +19,9 @@ const COUNT_MS = 250;
 const MIN_CHARS = 2;
 /** Of a block that has more, so many are counted and gone through. */
 const MATCHES_PER_BLOCK = 100;
+
+/** The title of commands, whose line shows their text alone. */
+const COMMAND = toolTitle("bash", undefined);
 
 /** A block that has the words, and how often. */
 interface Hit {
@@ -49,7 +52,7 @@ export function Find({ view }: { view: View }): ReactNode {
   const order = useOrder(view);
   const seq = useSeq(view);
   // biome-ignore lint/correctness/useExhaustiveDependencies: order and seq stand for the blocks that the view has
-  const hits = useMemo(() => hitsIn(view, found, words), [view, order, seq, found, words]);
+  const { hits, more } = useMemo(() => hitsIn(view, found, words), [view, order, seq, found, words]);
   const count = hits.reduce((sum, hit) => sum + hit.count, 0);
   const at = placeOf(hits, now);
   useEffect(() => {
@@ -87,7 +90,7 @@ export function Find({ view }: { view: View }): ReactNode {
         }}
       />
       <span className="dim" aria-live="polite">
-        {tellHits(words, found, count, at)}
+        {tellHits(words, { ...found, more }, count, at)}
       </span>
       <button type="button" className="icon-button" aria-label="Previous" onClick={() => step(-1)}>
         <Icon name="chevron" className="up" />
@@ -198,9 +201,16 @@ function useSeq(view: View): number {
   return told;
 }
 
-/** All blocks that have the words, oldest first: those that are not here come before those that are. */
-function hitsIn(view: View, found: Found, words: string): readonly Hit[] {
-  if (words.length < MIN_CHARS) return [];
+/**
+ * All blocks that have the words, oldest first: those that are not here come before those that are. `more`: there may be others, since
+ * of calls that are not here nobody knows the names.
+ */
+function hitsIn(
+  view: View,
+  found: Found,
+  words: string,
+): { readonly hits: readonly Hit[]; readonly more: boolean } {
+  if (words.length < MIN_CHARS) return { hits: [], more: false };
   const wanted = words.toLowerCase();
   const asked = found.words === words ? found.blocks : [];
   const known = new Map(asked.map(({ id, count }) => [id, count]));
@@ -212,8 +222,20 @@ function hitsIn(view: View, found: Found, words: string): readonly Hit[] {
     const text = view.texts.get(id)?.toString().toLowerCase();
     return text && Math.min(MATCHES_PER_BLOCK, text.split(wanted).length - 1);
   };
-  const countOf = (id: BlockId) => (isNew(id) && times(id)) || (known.get(id) ?? 0);
+  const inText = (id: BlockId) => (isNew(id) && times(id)) || (known.get(id) ?? 0);
+  const named = new Set(view.order.filter((id) => isNamed(view.blocks.get(id), wanted)));
   const older = asked.filter(({ id }) => !view.blocks.has(id));
-  const here = view.order.map((id) => ({ id, count: countOf(id) }));
-  return [...older, ...here.filter(({ count }) => count > 0)];
+  const here = view.order.map((id) => ({ id, count: inText(id) + (named.has(id) ? 1 : 0) }));
+  return {
+    hits: [...older, ...here.filter(({ count }) => count > 0)],
+    more: found.more || (view.more && named.size > 0),
+  };
+}
+
+/** A call is found by what its tool is called here, and by what its provider calls it. Commands are not called anything here. */
+function isNamed(block: Block | undefined, wanted: string): boolean {
+  if (block?.kind !== "tool_call") return false;
+  const { toolName = "", displayName } = block.metadata;
+  const title = toolTitle(toolName, displayName);
+  return [toolName, title === COMMAND ? "" : title].some((name) => name.toLowerCase().includes(wanted));
 }

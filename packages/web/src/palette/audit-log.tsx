@@ -32,8 +32,7 @@ export function AuditLog(): ReactNode {
   useEffect(() => void read(undefined), [read]);
   const shown = entries.filter((entry) => lineOf(entry).includes(words));
   return (
-    <Dialog label="Audit log" className="wide ask">
-      <h2>Audit log</h2>
+    <Dialog label="Audit log" title="Audit log" className="wide ask">
       <p>
         <input
           aria-label="Filter"

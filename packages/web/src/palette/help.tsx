@@ -16,10 +16,9 @@ const NAMES: Readonly<Record<string, string>> = { Escape: "esc", ArrowRight: "â†
 export function Help(): ReactNode {
   const shortcuts = shortcutsFor(useSession());
   return (
-    <Dialog label="Keyboard" className="help">
+    <Dialog label="Keyboard" title="Keyboard" className="help">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <div className="help-body" tabIndex={0} role="document">
-        <h2>Keyboard</h2>
         <div className="help-groups">
           {GROUPS.map((group) => (
             <section key={group.name} aria-label={group.name}>

@@ -21,8 +21,7 @@ const DIFFS = [
 export function Settings(): ReactNode {
   const chosen = useCell(preferences);
   return (
-    <Dialog label="Settings" className="settings">
-      <h2>Settings</h2>
+    <Dialog label="Settings" title="Settings" className="settings">
       <Radios name="Theme" options={THEMES} value={chosen.theme} onChoose={(theme) => prefer({ theme })} />
       <Radios name="Diffs" options={DIFFS} value={chosen.diff} onChoose={(diff) => prefer({ diff })} />
       <Notifications chosen={chosen} />

@@ -12,14 +12,17 @@ const block = (id: string, born: number, changes: ChangeBlock["changes"]): Chang
 });
 
 test("[V105] the edits of a file stand together, in their order, whichever block came first", () => {
-  const files = changedFiles([
-    block("c/a/2", 2, [{ path: "a.ts", kind: "modify", diff: diff("one", "two") }]),
-    block("c/a/1", 1, [
-      { path: "a.ts", kind: "add", diff: "@@ -0,0 +1 @@\n+one\n" },
-      { path: "b.ts", kind: "modify", diff: diff("x", "y") },
-    ]),
-    block("c/a/3", 3, [{ path: "b.ts", kind: "delete", diff: "@@ -1 +0,0 @@\n-y\n" }]),
-  ]);
+  const files = changedFiles(
+    [
+      block("c/a/2", 2, [{ path: "a.ts", kind: "modify", diff: diff("one", "two") }]),
+      block("c/a/1", 1, [
+        { path: "a.ts", kind: "add", diff: "@@ -0,0 +1 @@\n+one\n" },
+        { path: "b.ts", kind: "modify", diff: diff("x", "y") },
+      ]),
+      block("c/a/3", 3, [{ path: "b.ts", kind: "delete", diff: "@@ -1 +0,0 @@\n-y\n" }]),
+    ],
+    undefined,
+  );
   expect(
     files.map(({ path, kind, added, deleted, edits }) => [
       path,
@@ -35,11 +38,34 @@ test("[V105] the edits of a file stand together, in their order, whichever block
 });
 
 test("[V105] a file that was moved keeps its edits under its new name", () => {
-  const files = changedFiles([
-    block("c/a/1", 1, [{ path: "a.ts", kind: "modify", diff: diff("one", "two"), movedTo: "b.ts" }]),
-    block("c/a/2", 2, [{ path: "b.ts", kind: "modify", diff: diff("two", "three") }]),
-  ]);
+  const files = changedFiles(
+    [
+      block("c/a/1", 1, [{ path: "a.ts", kind: "modify", diff: diff("one", "two"), movedTo: "b.ts" }]),
+      block("c/a/2", 2, [{ path: "b.ts", kind: "modify", diff: diff("two", "three") }]),
+    ],
+    undefined,
+  );
   expect(files.map(({ path, edits }) => [path, edits.length])).toEqual([["b.ts", 2]]);
+});
+
+test("[V105] a file is one file by its whole path and by its path in the folder", () => {
+  const edit = (path: string, movedTo?: string) => [
+    { path, kind: "modify" as const, diff: diff("one", "two"), ...(movedTo ? { movedTo } : {}) },
+  ];
+  const blocks = [
+    block("c/a/1", 1, edit("/home/me/shop/src/cart.ts")),
+    block("c/a/2", 2, edit("src/cart.ts")),
+    block("c/a/3", 3, edit("./src/cart.ts", "/home/me/shop/src/basket.ts")),
+    block("c/a/4", 4, edit("src/basket.ts")),
+    block("c/a/5", 5, edit("/home/me/other/src/basket.ts")),
+  ];
+  const counted = (folder: string | undefined) =>
+    changedFiles(blocks, folder).map(({ path, edits }) => [path, edits.length]);
+  expect(counted("/home/me/shop")).toEqual([
+    ["src/basket.ts", 4],
+    ["/home/me/other/src/basket.ts", 1],
+  ]);
+  expect(counted(undefined).length).toBe(4);
 });
 
 const PATHS: readonly (readonly [string, string | undefined, string, string])[] = [

@@ -14,6 +14,9 @@ export interface FileEdit {
 }
 
 export interface ChangedFile {
+  /** The path in the conversation's folder; the same however the agents wrote it. */
+  readonly name: string;
+  /** As the last edit has it. */
   readonly path: string;
   /** What became of it, over all edits. */
   readonly kind: Change["kind"];
@@ -43,18 +46,31 @@ export function changeBlockOf(block: Facts, text: string): ChangeBlock | undefin
   return { id, born, turn, changes, text };
 }
 
-export function changedFiles(blocks: readonly ChangeBlock[]): readonly ChangedFile[] {
-  const files = new Map<string, FileEdit[]>();
+/** One that agents named by its whole path, and another time from `folder` on, is one file. */
+export function changedFiles(
+  blocks: readonly ChangeBlock[],
+  folder: string | undefined,
+): readonly ChangedFile[] {
+  const nameOf = (path: string) => inFolder(path, folder).replace(/^(?:\.\/+)+/, "");
+  const files = new Map<string, { readonly path: string; readonly edits: readonly FileEdit[] }>();
   for (const { id, changes, text } of [...blocks].sort((a, b) => a.born - b.born)) {
     const texts = changeTexts(changes, text);
     for (const [i, { path, kind, movedTo }] of changes.entries()) {
       const diff = texts[i]?.diff ?? "";
-      const edits = files.get(path) ?? [];
-      files.delete(path);
-      files.set(movedTo ?? path, [...edits, { block: id, kind, diff, rows: diffRows(diff) }]);
+      const { edits = [] } = files.get(nameOf(path)) ?? {};
+      files.delete(nameOf(path));
+      const now = movedTo ?? path;
+      files.set(nameOf(now), {
+        path: now,
+        edits: [...edits, { block: id, kind, diff, rows: diffRows(diff) }],
+      });
     }
   }
-  return [...files].map(([path, edits]) => ({ path, edits, kind: kindOf(edits), ...countAll(edits) }));
+  return [...files].map(([name, { path, edits }]) => ({
+    ...{ name, path, edits },
+    kind: kindOf(edits),
+    ...countAll(edits),
+  }));
 }
 
 /** New if it began so and is still there, deleted if it ended so. */

@@ -26,8 +26,8 @@ export function Changes({ view }: { view: View }): ReactNode {
   const folder = record?.metadata.cwd;
   const last = lastTurn(view);
   const files = useMemo(
-    () => changedFiles(scope === "all" ? blocks : blocks.filter(({ turn }) => turn === last)),
-    [blocks, scope, last],
+    () => changedFiles(scope === "all" ? blocks : blocks.filter(({ turn }) => turn === last), folder),
+    [blocks, scope, last, folder],
   );
   const added = files.reduce((sum, file) => sum + file.added, 0);
   const deleted = files.reduce((sum, file) => sum + file.deleted, 0);
@@ -59,11 +59,11 @@ export function Changes({ view }: { view: View }): ReactNode {
       )}
       {files.map((file, i) => (
         <File
-          key={file.path}
+          key={file.name}
           file={file}
           folder={folder}
           isOpenFirst={i < OPEN_FILES}
-          name={view.conversation}
+          conversation={view.conversation}
         />
       ))}
     </div>
@@ -74,14 +74,14 @@ interface FileProps {
   readonly file: ChangedFile;
   readonly folder: string | undefined;
   readonly isOpenFirst: boolean;
-  readonly name: string;
+  readonly conversation: string;
 }
 
 const WORDS = { add: "new", modify: "", delete: "deleted" } as const;
 
-function File({ file, folder, isOpenFirst, name }: FileProps): ReactNode {
-  const { path, kind, added, deleted, edits } = file;
-  const [isOpen, toggle] = useOpen(`changes:${name}:${path}`, isOpenFirst);
+function File({ file, folder, isOpenFirst, conversation }: FileProps): ReactNode {
+  const { name, path, kind, added, deleted, edits } = file;
+  const [isOpen, toggle] = useOpen(`changes:${conversation}:${name}`, isOpenFirst);
   const parts = pathParts(path, folder);
   return (
     <section className="changed-file" aria-label={path}>

@@ -1,28 +1,34 @@
 /**
- * A dialog in the browser's own top layer: Escape and a click outside close it, focus stays in it and goes back.
+ * A dialog in the browser's own top layer: Escape and a click outside close it, focus stays in it and goes back. One that is read
+ * rather than answered has a title and a button that closes it, which stay in view.
  */
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { overlay } from "../state/page-state.ts";
+import { Icon } from "./icons.tsx";
 
 interface DialogProps {
   readonly label: string;
+  readonly title?: string;
   readonly className?: string;
   readonly children: ReactNode;
 }
 
-export function Dialog({ label, className, children }: DialogProps): ReactNode {
+export function Dialog({ label, title, className, children }: DialogProps): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
   // It is closed while it is still in the page: only then does the browser give the focus back.
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
+    // Of a choice, the keyboard begins with what is chosen.
+    const choice = document.activeElement?.closest("[role=group]");
+    choice?.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
     return () => element?.close();
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
     <dialog
       ref={dialog}
-      className={className ? `dialog ${className}` : "dialog"}
+      className={["dialog", title && "titled", className].filter(Boolean).join(" ")}
       aria-label={label}
       // By itself the browser tells of it a moment after it is closed, and keys that come in between would be lost.
       onCancel={(event) => {
@@ -38,7 +44,25 @@ export function Dialog({ label, className, children }: DialogProps): ReactNode {
         if (event.target === event.currentTarget) overlay.set(undefined);
       }}
     >
-      {children}
+      {title === undefined ? children : <Titled title={title}>{children}</Titled>}
     </dialog>
+  );
+}
+
+/** The button comes last: the keyboard begins with what the dialog is about. */
+function Titled({ title, children }: { title: string; children: ReactNode }): ReactNode {
+  return (
+    <>
+      <h2 className="dialog-title">{title}</h2>
+      <div className="dialog-body">{children}</div>
+      <button
+        type="button"
+        className="icon-button dialog-close"
+        aria-label="Close"
+        onClick={() => overlay.set(undefined)}
+      >
+        <Icon name="cross" />
+      </button>
+    </>
   );
 }

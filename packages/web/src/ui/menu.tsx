@@ -2,8 +2,11 @@
  * A menu: a button and a list that opens at it, in the browser's own top layer. Arrow keys, Home and End walk it, a letter
  * goes to the next item that begins with it, Escape and Tab close it, and the focus goes back to the button. What can be on or off
  * is a checkbox of the menu, what is one of several a radio button; both stay open for the next.
+ *
+ * The list is drawn and has the focus before the press that opens it is over: no letter typed after it goes elsewhere.
  */
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { Icon, type IconName } from "./icons.tsx";
 
 interface MenuProps {
@@ -22,10 +25,13 @@ export function Menu({ label, icon, text, className, children }: MenuProps): Rea
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
+  // It is placed when it has a size, before it is painted.
   useEffect(() => {
-    if (!isOpen || !button.current || !list.current) return;
-    place(button.current, list.current);
-    items(list.current)[0]?.focus();
+    const [at, box] = [button.current, list.current];
+    if (!isOpen || !at || !box) return;
+    const resized = new ResizeObserver(() => place(at, box));
+    resized.observe(box);
+    return () => resized.disconnect();
   }, [isOpen]);
   return (
     <>
@@ -51,6 +57,12 @@ export function Menu({ label, icon, text, className, children }: MenuProps): Rea
         popover="auto"
         tabIndex={-1}
         onKeyDown={(event) => walk(event, list.current)}
+        onBeforeToggle={(event) => {
+          if ((event.nativeEvent as ToggleEvent).newState !== "open") return;
+          flushSync(() => setOpen(true));
+          // The browser gives it the focus as soon as it can be seen.
+          items(event.currentTarget)[0]?.setAttribute("autofocus", "");
+        }}
         onToggle={(event) => setOpen((event.nativeEvent as ToggleEvent).newState === "open")}
       >
         {isOpen && children}

@@ -19,8 +19,8 @@ import { makeConfig } from "../config/config.ts";
 import { nodeEnv } from "../system/env.ts";
 import type { BlockSource } from "./block-source.ts";
 import { Follower } from "./follow.ts";
-import { askText, typed } from "./run.ts";
 import { styleFor } from "./terminal.ts";
+import { askText, typed } from "./terminal-ask.ts";
 
 type Draft = Parameters<Parameters<Kernel["write"]>[1]["plan"]>[0];
 
@@ -119,6 +119,15 @@ it("[U13] a result that ends before its call stands below the call's line, which
   await tools.files.close();
   await kernel.close();
   rmSync(home, { recursive: true });
+});
+
+it("[U94] what is answered elsewhere need not be typed", async () => {
+  const over = new AbortController();
+  const keyboard = { input: new PassThrough(), output: new PassThrough(), interrupt: () => undefined };
+  const answer = typed("Allow? ", { ...keyboard, signal: over.signal });
+  over.abort();
+  expect(await answer).toBeUndefined();
+  expect(await typed("Allow? ", { ...keyboard, signal: over.signal })).toBeUndefined();
 });
 
 it.each<[string, string, string | undefined, number]>([

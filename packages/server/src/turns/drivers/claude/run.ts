@@ -21,6 +21,7 @@ import {
 import { trafficLine } from "@blockyard/providers";
 import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import type { ChildEnd } from "../../../processes/child.ts";
+import type { AgentTask } from "../../driver.ts";
 import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
 import type { Answer, RunEnd } from "../../run.ts";
@@ -172,6 +173,10 @@ export class ClaudeRun implements Trial {
     if (isProblem(answer)) return answer;
     this.#peer.effort = effort;
     return undefined;
+  }
+
+  async tasks(): Promise<readonly AgentTask[]> {
+    return this.#peer.tasks;
   }
 
   async stopTask(task: string): Promise<Problem | undefined> {

@@ -103,6 +103,7 @@ function bound(run: CodexRun): Run {
     },
     setModel: (model) => run.setModel(model),
     setEffort: (effort) => run.setEffort(effort),
+    tasks: () => run.tasks(),
     stopTask: (task) => run.stopTask(task),
   };
 }

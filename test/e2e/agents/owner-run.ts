@@ -46,7 +46,7 @@ export class RunOwner implements Owner {
 
   async refused(prompt: string, how: How): Promise<string> {
     const terminal = await this.#run(prompt, how);
-    const code = await terminal.exited;
+    const code = await terminal.ended();
     this.#terminal = undefined;
     if (code !== 1) throw new Error(`it ended with ${code}: ${terminal.tail}`);
     return terminal.text;
@@ -79,7 +79,7 @@ export class RunOwner implements Owner {
 
   async send(conversation: string, prompt: string): Promise<void> {
     const second = this.#open(prompt, "--now", "-c", conversation);
-    const code = await second.exited;
+    const code = await second.ended();
     if (code !== 0) throw new Error(`the second run ended with ${code}: ${second.tail}`);
   }
 
@@ -112,7 +112,7 @@ export class RunOwner implements Owner {
     const terminal = this.#terminal;
     this.#terminal = undefined;
     if (terminal === undefined) return;
-    const code = await terminal.exited;
+    const code = await terminal.ended();
     if (code !== 1 || !/^blockyard: .*does not answer/m.test(terminal.text))
       throw new Error(`without its server it ended with ${code}: ${terminal.tail}`);
     this.#isCut = true;
@@ -127,7 +127,7 @@ export class RunOwner implements Owner {
     this.#isCut = false;
     if (isCut) return;
     if (terminal === undefined) throw new Error("nothing was run");
-    const code = await terminal.exited;
+    const code = await terminal.ended();
     const asks = (await this.#lab.blocks(conversation)).flatMap(({ metadata }) => metadata.ask ?? []);
     const isDenied = terminal.text.includes("denied: the agent's work may be incomplete");
     const expected = reason === "cancelled" ? 130 : status === "done" && !isDenied ? 0 : 1;

@@ -281,6 +281,9 @@ async function follow(
       if (isStopped) return EXIT.interrupted;
       return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;
     }
+  } catch (error) {
+    await follower.endLine();
+    throw error;
   } finally {
     process.off("SIGINT", stop);
   }

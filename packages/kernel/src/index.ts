@@ -23,6 +23,7 @@ export {
   askOf,
   askSchema,
   expiredAsk,
+  isAnswerableLate,
   isAsked,
   waitsFor,
 } from "./model/ask.ts";
@@ -193,6 +194,13 @@ export {
   formatDuration,
   plural,
 } from "./presentation/format.ts";
+export {
+  type FormField,
+  type FormInput,
+  formContent,
+  formFields,
+  wrongFields,
+} from "./presentation/form-fields.ts";
 export { gather, gatheredWords, livingTodos, type TodoStep } from "./presentation/gather.ts";
 export {
   type LiveEdit,

@@ -8,6 +8,7 @@ import { Lab } from "../clis/lab.ts";
 import { MATRIX_AGENTS } from "./agents.ts";
 import { TestHarness } from "./desk.ts";
 import { runCell } from "./matrix.ts";
+import { HttpOwner } from "./owner-http.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
 const SHORT = ["permission with a rule", "kill -9 of the server while asking", "slash command", "model"];
@@ -21,7 +22,9 @@ describe.each(AGENTS)("$cli", (agent) => {
   const why = "missing" in found ? ` (not run: ${found.missing})` : "";
   let harness: TestHarness;
   beforeAll(async () => {
-    if ("program" in found) harness = new TestHarness(await Lab.open(agent.cli, found.program), agent);
+    if (!("program" in found)) return;
+    const lab = await Lab.open(agent.cli, found.program);
+    harness = new TestHarness(lab, agent, new HttpOwner(lab, agent));
   }, 120_000);
   afterAll(() => harness?.lab.close());
 

@@ -7,6 +7,7 @@
  */
 
 import { z } from "zod";
+import type { Turn } from "./conversation.ts";
 import type { Exact, Json, JsonObject } from "./json.ts";
 
 export const ASK_KINDS = ["permission", "question", "plan", "elicitation"] as const;
@@ -159,6 +160,20 @@ export function expiredAsk(metadata: JsonObject): JsonObject {
   if (!isAsked(metadata)) return {};
   const name = metadata.ask === undefined ? "approval" : "ask";
   return { [name]: { ...(metadata[name] as JsonObject), state: "expired" } };
+}
+
+/**
+ * Whether an ask that was open when its server went away can still be answered: its turn was cut off, not stopped, and is the last one
+ * of the conversation.
+ */
+export function isAnswerableLate(
+  { state }: Pick<Ask, "state">,
+  turn: string | undefined,
+  last: Pick<Turn, "id" | "status" | "reason" | "startedBy"> | undefined,
+): boolean {
+  if (state !== "expired" && state !== "asked") return false;
+  if (last === undefined || last.id !== turn || last.status === "running") return false;
+  return last.reason === "interrupted" && last.startedBy !== undefined;
 }
 
 /** What the one who is asked has to give: leave, or an answer. */

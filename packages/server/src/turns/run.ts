@@ -18,6 +18,7 @@ import type {
 } from "@blockyard/kernel";
 import type { Allowance } from "../access/allowance.ts";
 import type { Attachment, When } from "./contract.ts";
+import type { AgentTask } from "./driver.ts";
 import type { Message } from "./message.ts";
 import type { Mode, SandboxChoice } from "./mode.ts";
 
@@ -100,6 +101,8 @@ export interface Run {
   setMode?(mode: Mode): Promise<Problem | undefined>;
   setModel?(model: string): Promise<Problem | undefined>;
   setEffort?(effort: string): Promise<Problem | undefined>;
-  /** Ends what runs in the background, by the name that `offers` gives. */
+  /** What it runs in the background. */
+  tasks?(): Promise<readonly AgentTask[]>;
+  /** Ends what runs in the background, by the name that `tasks` and `offers` give. */
   stopTask?(task: string): Promise<Problem | undefined>;
 }

@@ -6,6 +6,7 @@
  */
 
 import { type BlockId, isProblem, type Problem, problem, type Reason } from "@blockyard/kernel";
+import type { AgentTask } from "./driver.ts";
 import type { Message } from "./message.ts";
 import type { Mode } from "./mode.ts";
 import type { Answer, Run, RunEnd } from "./run.ts";
@@ -82,6 +83,10 @@ export class SecondTry implements Run {
 
   async setEffort(effort: string): Promise<Problem | undefined> {
     return this.#run.setEffort ? this.#run.setEffort(effort) : UNABLE;
+  }
+
+  async tasks(): Promise<readonly AgentTask[]> {
+    return (await this.#run.tasks?.()) ?? [];
   }
 
   async stopTask(task: string): Promise<Problem | undefined> {

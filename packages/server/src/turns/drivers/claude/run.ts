@@ -22,6 +22,7 @@ import { trafficLine } from "@blockyard/providers";
 import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import { explain, LOST, STOPPED } from "../../agent-end.ts";
 import { AgentWatch } from "../../agent-watch.ts";
+import type { AgentTask } from "../../driver.ts";
 import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
 import type { Answer, RunEnd } from "../../run.ts";
@@ -180,6 +181,10 @@ export class ClaudeRun implements Trial {
     if (isProblem(answer)) return answer;
     this.#peer.effort = effort;
     return undefined;
+  }
+
+  async tasks(): Promise<readonly AgentTask[]> {
+    return this.#peer.tasks;
   }
 
   async stopTask(task: string): Promise<Problem | undefined> {

@@ -57,6 +57,8 @@ export interface Program {
   readonly command: CodexCommand | undefined;
   /** What of it is not in the conversation's prompt; kept with what it answers. */
   readonly told: string;
+  /** It has started, and said hello. */
+  readonly opened: () => void;
 }
 
 const STOP_MS = 3_000;
@@ -268,6 +270,7 @@ export class CodexRun implements Trial {
     const { wanted, input, command } = this.#program;
     const hello = await this.#talk.request("initialize", this.#hello(), limits.openMs);
     if (isProblem(hello)) return reasonOf(hello);
+    this.#program.opened();
     const version = versionOf(hello["userAgent"]);
     if (version !== undefined && isOlder(version, FIRST_VERSION)) {
       this.needsExec = true;

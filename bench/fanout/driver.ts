@@ -7,7 +7,10 @@ import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Kernel } from "@blockyard/kernel";
+import { nodeEnv } from "@blockyard/server";
 import { indexPath } from "../../packages/server/src/stores/sqlite/search/index-folder.ts";
+import { openSqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
 import { Server } from "../../test/e2e/server.ts";
 import type { Attach, Attached, Order, Outcome, Place } from "./order.ts";
 
@@ -26,6 +29,13 @@ export interface Pair {
 }
 
 const LOOK_MS = 100;
+
+/** A server that starts for the first time replays recordings, beside what is measured. */
+async function begin(path: string): Promise<void> {
+  const store = await openSqliteStore(path);
+  await new Kernel(nodeEnv, store).createConversation("bench", "not the first start");
+  await store.close();
+}
 
 export class Driver {
   readonly home: string;
@@ -46,7 +56,9 @@ export class Driver {
   /** `store`: a database that is there already; the server gets a copy, with its search index. */
   static async open(store?: string): Promise<Driver> {
     const home = mkdtempSync(join(tmpdir(), "blockyard-load-"));
-    if (store !== undefined) copyStore(store, join(home, "blockyard.db"));
+    const path = join(home, "blockyard.db");
+    if (store !== undefined) copyStore(store, path);
+    else await begin(path);
     const server = await Server.start({ home, root: home });
     const relay = fork(new URL("./relay.ts", import.meta.url), { stdio: "inherit" });
     const [{ port }] = (await once(relay, "message")) as [{ port: number }];

@@ -7,7 +7,15 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { newConversation, openYard, say, type Yard } from "../test/e2e/page/yard.ts";
 import { alternate, type Bench, type Measured, quantile, type Report } from "./bench.ts";
-import { dayHeapRatio, fetchedUnseenKb, giantSession, heapBytes, paintP95Ms } from "./page/felt.ts";
+import {
+  dayHeapRatio,
+  fetchedUnseenKb,
+  GIANT_LINES,
+  giantSession,
+  heapBytes,
+  paintP95Ms,
+} from "./page/felt.ts";
+import { giantPeer } from "./page/giant-peer.ts";
 import { measured, readTrace, TRACED, textOf, wordsOf } from "./page/load.ts";
 import { comparePeers } from "./page/peers.ts";
 
@@ -47,6 +55,7 @@ export const bench: Bench = {
         fetchedUnseenKb: await fetchedUnseenKb(harness, report),
         dayHeapRatio: await dayHeapRatio(harness, report),
         ...(await giantSession(harness, report)),
+        ...(await giantPeer(GIANT_LINES, report)),
       };
       const peers = await comparePeers(harness.browser, report);
       return { ...stream, tokenCostRatio, ...opening, ...felt, ...peers, firstLoadKb: firstLoadKb() };

@@ -13,7 +13,7 @@ const WORDS_PER_TICK = 4;
 const RESULTS = 40;
 /** Of one closed result. */
 const LINES = 2_000;
-const GIANT_LINES = 20_000;
+export const GIANT_LINES = 20_000;
 const VISITS = 50;
 const EARLY_VISITS = 10;
 

@@ -19,7 +19,7 @@ import { makeConfig } from "../config/config.ts";
 import { nodeEnv } from "../system/env.ts";
 import type { BlockSource } from "./block-source.ts";
 import { Follower } from "./follow.ts";
-import { askText, typed } from "./run.ts";
+import { askText, typed } from "./run-turn.ts";
 import { styleFor } from "./terminal.ts";
 
 type Draft = Parameters<Parameters<Kernel["write"]>[1]["plan"]>[0];

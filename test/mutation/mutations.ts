@@ -84,12 +84,12 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "MCP: a command without a token takes the owner's",
-    file: "packages/server/src/cli/mcp.ts",
+    file: "packages/server/src/cli/mcp-stdio.ts",
     find: '  if (token === "") throw',
     replace: '  if (token === "") return ownerTokenIn(home) ?? "";\n  if (token === "-") throw',
     // The list of tools that the server answers with would show whose token it is: both guards have to go.
     also: {
-      file: "packages/server/src/cli/mcp.ts",
+      file: "packages/server/src/cli/mcp-stdio.ts",
       find: '  if (tools.some(({ access }) => access === "owner")) throw new OwnerRefused();\n',
       replace: "",
     },

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Running, serve } from "../../packages/server/src/app/serve.ts";
-import { examine } from "../../packages/server/src/cli/doctor.ts";
+import { examine } from "../../packages/server/src/cli/doctor-checks.ts";
 import { makeConfig } from "../../packages/server/src/config/config.ts";
 import { SCHEMA_VERSION } from "../../packages/server/src/stores/postgres/schema.ts";
 import { require } from "../checks.ts";

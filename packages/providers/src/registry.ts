@@ -1,5 +1,6 @@
 /**
- * The providers, by name: one line each. Whoever adds a provider adds its folder, a fixture pair, and its line here.
+ * The providers, by name: one line each. Whoever adds a provider adds its folder, a fixture pair, its line here and its name in
+ * names.ts.
  */
 
 import { acpAdapter } from "./acp/adapter.ts";
@@ -13,6 +14,7 @@ import { findCodexLogs, importCodexLog } from "./codex/log.ts";
 import { codexAppServerAdapter } from "./codex-app-server/adapter.ts";
 import { geminiAdapter } from "./gemini/adapter.ts";
 import type { Importer, LogFinder } from "./log.ts";
+import type { ProviderName } from "./names.ts";
 import { openaiAdapter } from "./openai/adapter.ts";
 import { opencodeAdapter } from "./opencode/adapter.ts";
 import { withoutRepeats } from "./repeats.ts";
@@ -27,7 +29,7 @@ export interface Provider {
   readonly findLogs?: LogFinder;
 }
 
-const LIST: readonly Provider[] = [
+const LIST: readonly (Provider & { readonly name: ProviderName })[] = [
   {
     name: "claude",
     adapter: claudeAdapter,

@@ -4,7 +4,8 @@
  */
 
 import { type AuditLog, type Call, problem, tool } from "@blockyard/kernel";
-import { type Auth, AuthError } from "./auth.ts";
+import type { Auth } from "./auth.ts";
+import { AuthError } from "./auth-error.ts";
 import { auditList, sessionList, sessionRevoke, tokenCreate, tokenRevoke } from "./contract.ts";
 
 export function accessTools(auth: Auth, entries: AuditLog) {

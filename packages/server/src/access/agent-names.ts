@@ -4,7 +4,7 @@
  * is its own to decide over.
  */
 
-import { providers } from "@blockyard/providers";
+import { PROVIDER_NAMES as NAMES } from "@blockyard/providers/names";
 
 export const RESERVED: readonly string[] = ["blockyard", "disk"];
 
@@ -15,4 +15,4 @@ export const MISLEADING: ReadonlySet<string> = new Set([
 ]);
 
 /** Each provider is also the name that its agent writes under. */
-export const PROVIDER_NAMES: ReadonlySet<string> = new Set(providers.keys());
+export const PROVIDER_NAMES: ReadonlySet<string> = new Set(NAMES);

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { providers } from "@blockyard/providers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RESERVED } from "./agent-names.ts";
-import { Auth, AuthError, ownerName } from "./auth.ts";
+import { Auth, ownerName } from "./auth.ts";
+import { AuthError } from "./auth-error.ts";
 
 let home: string;
 let nowMs: number;

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { type CallerRole, isAgentId } from "@blockyard/kernel";
 import { createPrivate, writePrivate } from "../system/private-file.ts";
 import { MISLEADING, PROVIDER_NAMES, RESERVED } from "./agent-names.ts";
+import { AuthError } from "./auth-error.ts";
 import { PageProof } from "./page-proof.ts";
 import { type Opened, type PageSession, PageSessions, SESSION_MS } from "./page-sessions.ts";
 
@@ -48,10 +49,6 @@ const GUESS_DELAY_MS = 1_000;
 const MAX_PEERS = 10_000;
 
 export { RESERVED };
-
-export class AuthError extends Error {
-  override name = "AuthError";
-}
 
 export class Auth {
   readonly #home: string;

@@ -7,8 +7,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { makeConfig, prepareHome } from "../config/config.ts";
-import { recordTraffic } from "./acp-record.ts";
-import { type Ended, TrafficFile, tee } from "./acp-tee.ts";
+import type { Ended, TrafficFile } from "./acp-tee.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 
@@ -35,24 +34,32 @@ export const acp: Command = {
       end === -1 ? args : args.slice(0, end),
       [0, 0],
     );
-    if (values.record !== undefined) return recordTraffic(values.record, Number(values.watch), values.home);
+    if (values.record !== undefined) {
+      const { recordTraffic } = await import("./acp-record.ts");
+      return recordTraffic(values.record, Number(values.watch), values.home);
+    }
     const [command, ...rest] = end === -1 ? [] : args.slice(end + 1);
     if (command === undefined)
       throw new CommandError("acp needs the agent's command after --. Try: blockyard help acp", EXIT.usage);
-    const ended = await tee(command, rest, trafficFile(values.home));
+    const { TrafficFile, tee } = await import("./acp-tee.ts");
+    const ended = await tee(
+      command,
+      rest,
+      trafficFile(values.home, (path) => new TrafficFile(path)),
+    );
     return leave(ended);
   },
 };
 
 /** Where the copy goes; undefined where there is no place for it. */
-function trafficFile(home: string | undefined): TrafficFile | undefined {
+function trafficFile(home: string | undefined, open: (path: string) => TrafficFile): TrafficFile | undefined {
   try {
     const config = makeConfig({ env: process.env, ...(home === undefined ? {} : { home }) });
     prepareHome(config.home);
     const folder = join(config.home, "unfinished");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const name = `acp-${new Date().toISOString().replace(/[:.]/g, "-")}-${process.pid}.jsonl`;
-    const file = new TrafficFile(join(folder, name));
+    const file = open(join(folder, name));
     startRecorder(file.path, config.home);
     return file;
   } catch {

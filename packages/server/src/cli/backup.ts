@@ -5,13 +5,9 @@
 
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { StoreError } from "@blockyard/kernel";
+import { StoreError } from "@blockyard/kernel/plain";
 import { makeConfig, prepareHome } from "../config/config.ts";
 import type { DatabaseAddress } from "../config/database-address.ts";
-import { dumpCommand, restoreCommand } from "../stores/postgres/named.ts";
-import { copyDatabaseFile } from "../stores/sqlite/backup.ts";
-import { restoreSqliteStore } from "../stores/sqlite/restore.ts";
-import { hasDatabase, isRestored } from "../stores/sqlite/restored.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { storeSentence } from "./failure.ts";
@@ -27,6 +23,7 @@ export const backup: Command = {
   options: backupOptions,
   async run(args) {
     const { values, positionals } = readArguments({ name: "backup", options: backupOptions }, args, [0, 1]);
+    const { copyDatabaseFile, dumpCommand, hasDatabase } = await import("./database-copy.ts");
     const path = databaseOf(values.home, dumpCommand);
     if (!hasDatabase(path)) throw new CommandError(`there is no database at ${path} yet`, EXIT.nothing);
     const stamp = new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-");
@@ -71,6 +68,7 @@ export const restore: Command = {
     ]);
     const file = resolve(positionals[0] as string);
     if (!existsSync(file)) throw new CommandError(`there is no file ${file}`, EXIT.nothing);
+    const { hasDatabase, restoreCommand } = await import("./database-copy.ts");
     const path = databaseOf(values.home, restoreCommand);
     if (hasDatabase(path) && !values.replace)
       throw new CommandError(
@@ -88,6 +86,7 @@ export const restore: Command = {
 
 /** Gives the name under which the database that was there is kept. */
 async function putBack(file: string, path: string, replace: boolean): Promise<string | undefined> {
+  const { isRestored, restoreSqliteStore } = await import("./database-copy.ts");
   try {
     return await restoreSqliteStore(file, path, { replace });
   } catch (error) {

@@ -7,40 +7,13 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isProblem, Kernel, type Problem } from "@blockyard/kernel";
-import { serve } from "../app/serve.ts";
 import { makeConfig } from "../config/config.ts";
-import { Floor } from "../stores/sqlite/floor.ts";
-import { hasDatabase } from "../stores/sqlite/restored.ts";
-import { openSqliteStore } from "../stores/sqlite/sqlite.ts";
-import { nodeEnv } from "../system/env.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
-import { lineTimes, throughNothing, throughServer } from "./bench-feed.ts";
-import { known } from "./block-source.ts";
-import { type Command, CommandError, EXIT } from "./command.ts";
-import { openClient } from "./command-client.ts";
+import type { Figure } from "./bench-figures.ts";
+import { type Command, EXIT } from "./command.ts";
 import { print, printJson, styleFor } from "./terminal.ts";
 
 const options = { home: HOME_OPTION, json: JSON_OPTION } as const;
-
-const PAIRS = 5;
-const STREAMS = 10;
-const PIECES_PER_STREAM = 30;
-const PIECE = `${"a piece of the length that a flush has ".padEnd(54, ".")}\n`;
-const LINES = 60;
-const SEARCHES = 5;
-
-/** One figure, and what the least costs beside it where there is such a thing. */
-interface Finding {
-  readonly check: string;
-  readonly value: number;
-  readonly unit: string;
-  /** What the figure is compared with, and its own figure. */
-  readonly beside?: string;
-  readonly floor?: number;
-  /** The median of the pairs' ratios. */
-  readonly ratio?: number;
-}
 
 export const bench: Command = {
   name: "bench",
@@ -58,8 +31,8 @@ export const bench: Command = {
     // Beside the database: another folder may lie on another device.
     const folder = mkdtempSync(join(existsSync(home) ? home : tmpdir(), "bench-"));
     try {
-      for (const measure of [() => appends(folder), () => feed(folder), () => searches(home)])
-        for (const finding of await measure()) await show(finding, values.json === true);
+      const { figures } = await import("./bench-figures.ts");
+      for await (const figure of figures(folder, home)) await show(figure, values.json === true);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
@@ -67,104 +40,10 @@ export const bench: Command = {
   },
 };
 
-async function appends(folder: string): Promise<readonly Finding[]> {
-  const store = await openSqliteStore(join(folder, "appends.db"));
-  const kernel = new Kernel(nodeEnv, store);
-  const floor = new Floor(join(folder, "floor.db"));
-  const pieces = Array.from({ length: STREAMS * PIECES_PER_STREAM }, () => PIECE);
-  const bare = () => perSecond(pieces.length, async () => floor.write(pieces, STREAMS));
-  const ours = () =>
-    perSecond(pieces.length, () => Promise.all(Array.from({ length: STREAMS }, () => stream(kernel))));
-  await ours();
-  const { a, b, ratio } = await pairs(ours, bare);
-  await kernel.close();
-  await store.close();
-  floor.close();
-  const check = `durable appends, ${STREAMS} streams`;
-  return [{ check, value: a, unit: "per s", beside: "SQLite alone", floor: b, ratio }];
-}
-
-/** One block, to which pieces are appended, each durable before the next. */
-async function stream(kernel: Kernel): Promise<void> {
-  const conversation = must(await kernel.createConversation("bench", "bench"));
-  const block = await kernel.write(conversation, {
-    agent: "bench",
-    plan: (draft) => draft.create({ kind: "text", role: "model", status: "running", text: "" }),
-  });
-  const { id } = must(block);
-  for (let i = 0; i < PIECES_PER_STREAM; i++) {
-    must(await kernel.append(id, "bench", PIECE));
-    must(await kernel.drain(id, "bench"));
-  }
-}
-
-async function feed(folder: string): Promise<readonly Finding[]> {
-  const config = makeConfig({ env: {}, home: join(folder, "home"), root: folder, port: 0 });
-  const running = await serve(config, () => undefined);
-  const ours: number[][] = [];
-  const bare: number[][] = [];
-  try {
-    await lineTimes(throughServer(running), LINES);
-    for (let pair = 0; pair < PAIRS; pair++) {
-      ours.push(await lineTimes(throughServer(running), LINES));
-      bare.push(await lineTimes(throughNothing, LINES));
-    }
-  } finally {
-    await running.stop();
-  }
-  return [0.5, 0.99].map((share) => {
-    const [a, b] = [ours, bare].map((runs) => runs.map((run) => quantile(run, share))) as [
-      number[],
-      number[],
-    ];
-    return {
-      check: `latency of a line to a viewer, p${share * 100}`,
-      value: quantile(a, 0.5),
-      unit: "ms",
-      beside: "bare WebSocket, nothing stored",
-      floor: quantile(b, 0.5),
-      ratio: quantile(
-        a.map((each, i) => each / (b[i] as number)),
-        0.5,
-      ),
-    };
-  });
-}
-
-/** Over what the user has; none of it: nothing to say. */
-async function searches(home: string): Promise<readonly Finding[]> {
-  if (!hasDatabase(join(home, "blockyard.db"))) return [];
-  const client = await openClient({ home });
-  try {
-    const find = async (query: string) =>
-      known(await client.call("kernel.search", { query, literal: true, kinds: "all", max_blocks: 20 }));
-    const time = async (query: (i: number) => string) => {
-      const took: number[] = [];
-      for (let i = 0; i < SEARCHES; i++) {
-        const startMs = performance.now();
-        await find(query(i));
-        took.push(performance.now() - startMs);
-      }
-      return quantile(took, 0.5);
-    };
-    await find("warming up");
-    return [
-      { check: "search for a common word, 20 blocks", value: await time(() => "the"), unit: "ms" },
-      {
-        check: "search with no match",
-        value: await time((i) => `nowhere-${i}-to-be-found`),
-        unit: "ms",
-      },
-    ];
-  } finally {
-    await client.close();
-  }
-}
-
-async function show(finding: Finding, isJson: boolean): Promise<void> {
-  if (isJson) return printJson(finding);
+async function show(figure: Figure, isJson: boolean): Promise<void> {
+  if (isJson) return printJson(figure);
   const style = styleFor(process.stdout);
-  const { check, value, unit, beside, floor, ratio } = finding;
+  const { check, value, unit, beside, floor, ratio } = figure;
   const compared =
     floor === undefined
       ? ""
@@ -172,35 +51,6 @@ async function show(finding: Finding, isJson: boolean): Promise<void> {
   await print(`${check.padEnd(38)} ${style.bold(`${rounded(value)} ${unit}`)}${compared}\n`);
 }
 
-async function perSecond(count: number, work: () => Promise<unknown>): Promise<number> {
-  const startMs = performance.now();
-  await work();
-  return (count * 1_000) / (performance.now() - startMs);
-}
-
-/** Both in turn, each going first every other time: the medians, and the median of the ratios. */
-async function pairs(a: () => Promise<number>, b: () => Promise<number>) {
-  const rows: [number, number][] = [];
-  for (let pair = 0; pair < PAIRS; pair++) {
-    const isFirst = pair % 2 === 0;
-    const first = await (isFirst ? a : b)();
-    const second = await (isFirst ? b : a)();
-    rows.push(isFirst ? [first, second] : [second, first]);
-  }
-  const middle = (of: (row: [number, number]) => number) => quantile(rows.map(of), 0.5);
-  return { a: middle((row) => row[0]), b: middle((row) => row[1]), ratio: middle((row) => row[0] / row[1]) };
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.round((sorted.length - 1) * share)] as number;
-}
-
 function rounded(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(2)));
-}
-
-function must<T>(answer: T | Problem): T {
-  if (isProblem(answer)) throw new CommandError(answer.message);
-  return answer;
 }

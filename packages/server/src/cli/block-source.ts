@@ -1,6 +1,7 @@
 /** Where a command gets its blocks: calls, exports and streams, the same from a server and from a database opened here. */
 
-import { type ExportLine, isProblem, type Json, type Problem } from "@blockyard/kernel";
+import type { ExportLine, Json } from "@blockyard/kernel";
+import { isProblem, type Problem } from "@blockyard/kernel/plain";
 import type { CallServer } from "../contract/index.ts";
 import type { Imported } from "../import/body-import.ts";
 import { CommandError, EXIT } from "./command.ts";

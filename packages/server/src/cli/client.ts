@@ -5,7 +5,8 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isProblem, type Json, type Problem, problem, type ToolSchema, typedCalls } from "@blockyard/kernel";
+import type { Json, ToolSchema } from "@blockyard/kernel";
+import { isProblem, type Problem, problem, typedCalls } from "@blockyard/kernel/plain";
 import { makeConfig } from "../config/config.ts";
 import type { CallServer } from "../contract/index.ts";
 import { readAddress, type ServerAddress } from "../system/address-file.ts";

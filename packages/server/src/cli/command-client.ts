@@ -8,10 +8,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ExportLine, isProblem, type Json, type Problem, problem } from "@blockyard/kernel";
+import type { ExportLine, Json } from "@blockyard/kernel";
+import { isProblem, type Problem, problem } from "@blockyard/kernel/plain";
 import { makeConfig } from "../config/config.ts";
 import { useCredentials } from "../config/credentials-file.ts";
-import { type Imported, importedSchema } from "../import/body-import.ts";
+import type { Imported } from "../import/body-import.ts";
 import { type BlockSource, known } from "./block-source.ts";
 import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
 import { CommandError } from "./command.ts";
@@ -125,8 +126,9 @@ async function* jsonLines(response: Response): AsyncGenerator<unknown> {
   if (last !== "") yield JSON.parse(last);
 }
 
-function importedOf(answer: Json | Problem): Imported | Problem {
+async function importedOf(answer: Json | Problem): Promise<Imported | Problem> {
   if (isProblem(answer)) return answer;
+  const { importedSchema } = await import("../import/body-import.ts");
   const parsed = importedSchema.safeParse(answer);
   return (
     parsed.data ?? problem("unavailable", "the server's answer is none of an import. Is it another version?")

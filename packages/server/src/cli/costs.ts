@@ -2,7 +2,8 @@
  * `blockyard costs`: what turns have used and cost, by day, agent, model or folder; as a table, or as CSV.
  */
 
-import { type CostRow, formatCost } from "@blockyard/kernel";
+import type { CostRow } from "@blockyard/kernel";
+import { formatCost } from "@blockyard/kernel/plain";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";

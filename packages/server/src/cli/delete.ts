@@ -3,7 +3,8 @@
  */
 
 import { createInterface } from "node:readline/promises";
-import { type ConversationView, limits, plural } from "@blockyard/kernel";
+import type { ConversationView } from "@blockyard/kernel";
+import { limits, plural } from "@blockyard/kernel/plain";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";

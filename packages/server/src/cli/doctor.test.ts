@@ -27,7 +27,7 @@ import {
   checkSandbox,
   checkSqlite,
   examine,
-} from "./doctor.ts";
+} from "./doctor-checks.ts";
 import type { Finding } from "./finding.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "blockyard-doctor-"));

@@ -6,8 +6,8 @@
 import { randomBytes } from "node:crypto";
 import { open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { plural } from "@blockyard/kernel";
-import { exportAs, FORMAT_FILES, FORMATS, type Format } from "../export/export.ts";
+import { plural } from "@blockyard/kernel/plain";
+import { FORMAT_FILES, FORMATS, type Format } from "../export/format.ts";
 import type { Finding } from "../system/redact.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
@@ -58,6 +58,7 @@ export const exportCommand: Command = {
     const client = await openClient({ home: values.home });
     try {
       const conversation = await wholeId(client, positionals[0] as string);
+      const { exportAs } = await import("../export/export.ts");
       const body = exportAs(format, {
         lines: () => client.lines(conversation),
         raw: () => client.raw(conversation),

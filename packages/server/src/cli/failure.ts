@@ -3,8 +3,8 @@
  * database or a file of another account nobody learns anything from a stack.
  */
 
-import { StoreError, type StoreErrorCode } from "@blockyard/kernel";
-import { AuthError } from "../access/auth.ts";
+import { StoreError, type StoreErrorCode } from "@blockyard/kernel/plain";
+import { AuthError } from "../access/auth-error.ts";
 import { ConfigError } from "../config/config.ts";
 import { CommandError } from "./command.ts";
 

@@ -3,7 +3,7 @@
  * `blockyard session` lists and revokes.
  */
 
-import { Auth, AuthError, ownerName } from "../access/auth.ts";
+import { AuthError } from "../access/auth-error.ts";
 import { makeConfig } from "../config/config.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
 import { pageUrl, serverClient, TokenRefused } from "./client.ts";
@@ -31,13 +31,14 @@ export const link: Command = {
     if (answer?.status === 401) throw new TokenRefused(client.url);
     if (!answer?.ok)
       throw new CommandError(`the server at ${client.url} does not answer. Start it: blockyard`);
-    process.stdout.write(`${pageUrl(home)}/?link=${codeFor(home, client.token, values.name)}\n`);
+    process.stdout.write(`${pageUrl(home)}/?link=${await codeFor(home, client.token, values.name)}\n`);
     return 0;
   },
 };
 
 /** With a viewer's token in the environment the link is the viewer's. */
-function codeFor(home: string, token: string, name: string | undefined): string {
+async function codeFor(home: string, token: string, name: string | undefined): Promise<string> {
+  const { Auth, ownerName } = await import("../access/auth.ts");
   try {
     return new Auth(home, ownerName(), Date.now).makeLink(token, name ?? "");
   } catch (error) {

@@ -1,23 +1,24 @@
 /**
  * A command's way to a database that no server has: the store opened under its lock, with the tools of the owner. Not loaded by
- * a command that a server answers: this is most of the program.
+ * a command that a server answers; and what runs agents, reads streams or knows files, only by a call that needs it.
  */
 
 import { join } from "node:path";
 import { exportLines, Kernel, type Store, StoreError, typedCalls } from "@blockyard/kernel";
+import { Audit } from "../access/audit.ts";
 import { Auth, type Caller, ownerName } from "../access/auth.ts";
-import { Tools } from "../app/tool-table.ts";
+import type { Tools } from "../app/tool-table.ts";
 import { type Config, prepareHome } from "../config/config.ts";
-import { rawRuns } from "../export/export-file.ts";
-import { auditedImport } from "../import/import-stream.ts";
-import { ingestStream } from "../ingest/ingest-stream.ts";
+import { rawRuns } from "../export/raw-runs.ts";
 import { redactBody } from "../ingest/redact-body.ts";
+import { Secrets } from "../ingest/secrets.ts";
 import { openNamed } from "../stores/postgres/named.ts";
 import { hasDatabase } from "../stores/sqlite/restored.ts";
 import { openSqliteStore } from "../stores/sqlite/sqlite.ts";
 import { nodeEnv } from "../system/env.ts";
 import { type BlockSource, known } from "./block-source.ts";
 import { CommandError, EXIT } from "./command.ts";
+import { CoreCalls } from "./core-calls.ts";
 import { storeSentence } from "./failure.ts";
 
 /** The blocks of this database, opened here. Undefined while another process has it. */
@@ -50,12 +51,19 @@ async function openStore(home: string, create: boolean): Promise<Store | undefin
 function clientOf(config: Config, store: Store): BlockSource {
   const kernel = new Kernel(nodeEnv, store);
   prepareHome(config.home);
-  const auth = new Auth(config.home, ownerName(), Date.now);
-  const tools = new Tools(kernel, config, () => undefined, auth);
   const owner: Caller = { agent: ownerName(), role: "owner", by: "token" };
+  const core = new CoreCalls(kernel, owner.agent);
+  const secrets = config.redactIngest ? new Secrets() : undefined;
   const incoming = (body: AsyncIterable<Uint8Array>) => (config.redactIngest ? redactBody(body) : body);
+  let whole: Promise<Tools> | undefined;
+  const tools = () => {
+    whole ??= wholeTable(kernel, config);
+    return whole;
+  };
   return {
-    call: typedCalls((tool, input) => tools.call(owner, tool, input)),
+    call: typedCalls(async (tool, input) =>
+      core.has(tool) ? core.call(tool, input) : (await tools()).call(owner, tool, input),
+    ),
     async *lines(conversation) {
       yield* exportLines(kernel, known(await kernel.conversation(conversation)));
     },
@@ -63,13 +71,27 @@ function clientOf(config: Config, store: Store): BlockSource {
       known(await kernel.conversation(conversation));
       yield* rawRuns(store, conversation);
     },
-    ingest: (query, body) => ingestStream(kernel, owner, query, incoming(body), tools.secrets),
-    import: (body) => auditedImport(tools.audit, kernel, owner, incoming(body)),
+    async ingest(query, body) {
+      const { ingestStream } = await import("../ingest/ingest-stream.ts");
+      return ingestStream(kernel, owner, query, incoming(body), secrets);
+    },
+    async import(body) {
+      const { auditedImport } = await import("../import/import-stream.ts");
+      return auditedImport(new Audit(store.audit, () => undefined), kernel, owner, incoming(body));
+    },
     async close() {
-      await tools.close();
-      await tools.files.close();
+      const made = await whole;
+      await made?.close();
+      await made?.files.close();
+      core.close();
       await kernel.close();
       await store.close();
     },
   };
+}
+
+/** Agents, files, rules and tokens as well: for what is not about blocks alone. */
+async function wholeTable(kernel: Kernel, config: Config): Promise<Tools> {
+  const { Tools } = await import("../app/tool-table.ts");
+  return new Tools(kernel, config, () => undefined, new Auth(config.home, ownerName(), Date.now));
 }

@@ -17,7 +17,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Auth } from "../access/auth.ts";
 import { Tools } from "../app/tool-table.ts";
 import { makeConfig } from "../config/config.ts";
-import { rawRuns } from "../export/export-file.ts";
+import { rawRuns } from "../export/raw-runs.ts";
 import { importStream } from "../import/import-stream.ts";
 import { findSessions } from "../import/session-logs.ts";
 import { nodeEnv } from "../system/env.ts";

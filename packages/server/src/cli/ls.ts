@@ -2,7 +2,8 @@
  * `blockyard ls`: the conversations, the last changed first.
  */
 
-import { type ConversationView, formatAge, formatCost } from "@blockyard/kernel";
+import type { ConversationView } from "@blockyard/kernel";
+import { formatAge, formatCost } from "@blockyard/kernel/plain";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";

@@ -3,7 +3,8 @@
  * conversation's beginning and the rest of its id. Where several fit, they are listed; nothing is guessed.
  */
 
-import { type ConversationView, isProblem } from "@blockyard/kernel";
+import type { ConversationView } from "@blockyard/kernel";
+import { isProblem } from "@blockyard/kernel/plain";
 import { type BlockSource, known } from "./block-source.ts";
 import { CommandError, EXIT } from "./command.ts";
 import { oneLine } from "./terminal.ts";

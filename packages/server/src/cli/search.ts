@@ -3,7 +3,7 @@
  */
 
 import { setTimeout } from "node:timers/promises";
-import { KINDS, type Kind } from "@blockyard/kernel";
+import { KINDS, type Kind } from "@blockyard/kernel/plain";
 import type { ToolAnswer } from "../contract/index.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { known } from "./block-source.ts";

@@ -5,7 +5,8 @@
 
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { type Json, type Problem, problem } from "@blockyard/kernel";
+import type { Json } from "@blockyard/kernel";
+import { type Problem, problem } from "@blockyard/kernel/plain";
 
 export function sendBody(
   url: string,

@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { isProblem } from "@blockyard/kernel";
+import { isProblem } from "@blockyard/kernel/plain";
 import type { Running } from "../app/serve.ts";
 import { makeConfig } from "../config/config.ts";
 import { useCredentials } from "../config/credentials-file.ts";

@@ -2,8 +2,8 @@
  * `blockyard token`: credentials for agents and viewers. A token names its agent; nothing in a request can change that.
  */
 
-import { limits, type Problem } from "@blockyard/kernel";
-import { Auth, type CallerRole } from "../access/auth.ts";
+import { limits, type Problem } from "@blockyard/kernel/plain";
+import type { Auth, CallerRole } from "../access/auth.ts";
 import { makeConfig, prepareHome } from "../config/config.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
 import { type BlockSource, known } from "./block-source.ts";
@@ -49,6 +49,7 @@ export const token: Command = {
       ...(values.home === undefined ? {} : { home: values.home }),
     });
     prepareHome(home);
+    const { Auth } = await import("../access/auth.ts");
     const auth = new Auth(home, "owner", Date.now);
     if (action === "list") return list(auth);
     if (values.agent === undefined)

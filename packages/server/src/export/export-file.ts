@@ -9,12 +9,13 @@ import {
   isProblem,
   type Kernel,
   type Problem,
-  type Store,
   StreamProblem,
 } from "@blockyard/kernel";
 import { resting } from "../system/streamed-answer.ts";
-import { exportAs, FORMAT_FILES, type Format } from "./export.ts";
+import { exportAs } from "./export.ts";
 import type { ExportPool } from "./export-pool.ts";
+import { FORMAT_FILES, type Format } from "./format.ts";
+import { rawRuns } from "./raw-runs.ts";
 
 export interface Download {
   readonly name: string;
@@ -68,9 +69,4 @@ async function begun<T>(pieces: AsyncGenerator<T>): Promise<AsyncGenerator<T> | 
     if (error instanceof StreamProblem) return error.problem;
     throw error;
   }
-}
-
-/** What the provider said, run after run, as it came. */
-export async function* rawRuns(store: Store, conversation: ConversationId): AsyncGenerator<Uint8Array> {
-  for (const run of await store.rawRuns(conversation)) yield await store.raw({ conversation, run });
 }

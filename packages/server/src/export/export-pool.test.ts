@@ -1,8 +1,9 @@
 /** Exports are made in a thread that can be ended, and come out as they would without it. */
 import { type ExportLine, isProblem, limits, StreamProblem } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
-import { exportAs, type Format } from "./export.ts";
+import { exportAs } from "./export.ts";
 import { ExportPool } from "./export-pool.ts";
+import type { Format } from "./format.ts";
 
 let pool: ExportPool | undefined;
 afterEach(() => pool?.close());

@@ -8,7 +8,7 @@
 
 import { Worker } from "node:worker_threads";
 import { type ExportLine, limits, type Problem, problem, StreamProblem } from "@blockyard/kernel";
-import type { Format } from "./export.ts";
+import type { Format } from "./format.ts";
 import type { FromThread, ToThread } from "./message.ts";
 
 export interface ExportSource {

@@ -5,20 +5,10 @@
 
 import type { ExportLine } from "@blockyard/kernel";
 import { type Found, redactLines, redactText } from "../system/redact.ts";
+import type { Format } from "./format.ts";
 import { htmlExport } from "./html.ts";
 import { markdownExport } from "./markdown.ts";
 import { readTree } from "./tree.ts";
-
-export const FORMATS = ["html", "markdown", "jsonl", "raw"] as const;
-export type Format = (typeof FORMATS)[number];
-
-export const FORMAT_FILES: Readonly<Record<Format, { readonly ending: string; readonly mediaType: string }>> =
-  {
-    html: { ending: "html", mediaType: "text/html; charset=utf-8" },
-    markdown: { ending: "md", mediaType: "text/markdown; charset=utf-8" },
-    jsonl: { ending: "jsonl", mediaType: "application/x-ndjson; charset=utf-8" },
-    raw: { ending: "raw.jsonl", mediaType: "application/x-ndjson; charset=utf-8" },
-  };
 
 export interface ExportOptions {
   readonly lines: () => AsyncIterable<ExportLine>;
@@ -26,10 +16,6 @@ export interface ExportOptions {
   readonly raw: () => AsyncIterable<Uint8Array>;
   /** Takes secrets out, and is told of each. */
   readonly redact?: Found | undefined;
-}
-
-export function isFormat(name: string): name is Format {
-  return (FORMATS as readonly string[]).includes(name);
 }
 
 export async function* exportAs(

@@ -3,7 +3,7 @@
  * linear in the text. A language that is not known here is shown plain; a wrong guess colours a word, and changes none.
  */
 
-import { languageOf } from "@blockyard/providers";
+import { languageOf } from "@blockyard/providers/language";
 import { type Html, html, join } from "../system/escape.ts";
 
 interface Family {

@@ -1,7 +1,7 @@
 /** What the main thread and the thread that makes exports say to each other. One export at a time; each side waits for the other. */
 
 import type { ExportLine } from "@blockyard/kernel";
-import type { Format } from "./export.ts";
+import type { Format } from "./format.ts";
 
 export type ToThread =
   | { readonly type: "begin"; readonly format: Format; readonly redact: boolean }

@@ -46,10 +46,6 @@ export function logHome(provider: string, env: LogPlaces["env"]): string | undef
   return provider === "codex" ? env["CODEX_HOME"] || join(home, ".codex") : undefined;
 }
 
-export function loggingProviders(): readonly string[] {
-  return [...providers.values()].filter(({ findLogs }) => findLogs !== undefined).map(({ name }) => name);
-}
-
 /** All sessions, oldest first. */
 export function findSessions({ env, only }: LogPlaces): readonly SessionLog[] {
   const found: SessionLog[] = [];

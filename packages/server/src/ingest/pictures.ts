@@ -4,7 +4,8 @@
  */
 
 import { createHash } from "node:crypto";
-import { type Problem, problem, type Store } from "@blockyard/kernel";
+import type { Store } from "@blockyard/kernel";
+import { type Problem, problem } from "@blockyard/kernel/plain";
 
 /** As much as fits into a block's metadata when it is exported with its conversation. */
 export const PICTURE_BYTES = 3_000_000;

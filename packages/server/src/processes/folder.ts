@@ -6,7 +6,7 @@
 
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { type Problem, problem } from "@blockyard/kernel";
+import { type Problem, problem } from "@blockyard/kernel/plain";
 import { visible } from "./visible.ts";
 
 export interface FolderWish {

@@ -3,7 +3,7 @@
  * providers' business; when a turn begins and ends is turns.ts'.
  */
 
-import { type Problem, problem } from "@blockyard/kernel";
+import { type Problem, problem } from "@blockyard/kernel/plain";
 import { type ChildSpec, findCommand } from "../processes/child.ts";
 import { type ChildKind, childEnvironment } from "../processes/child-env.ts";
 import { type Attached, fileText } from "./attachments.ts";

@@ -7,18 +7,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ContextBlock, Draft, Store, WholeBlock } from "@blockyard/kernel";
 import {
   type BlockId,
-  type ContextBlock,
-  type Draft,
   isProblem,
   type PictureSize,
   type Problem,
   pictureSize,
   problem,
-  type Store,
-  type WholeBlock,
-} from "@blockyard/kernel";
+} from "@blockyard/kernel/plain";
 import { mediaTypeOf, PICTURE_BYTES } from "../ingest/pictures.ts";
 import type { Attachment } from "./contract.ts";
 

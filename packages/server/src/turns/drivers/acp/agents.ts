@@ -8,7 +8,7 @@
  * Codex are not here: their own protocols say more.
  */
 
-import { type Problem, problem } from "@blockyard/kernel";
+import { type Problem, problem } from "@blockyard/kernel/plain";
 import { type ChildSpec, findCommand } from "../../../processes/child.ts";
 import { childEnvironment } from "../../../processes/child-env.ts";
 import type { Abilities } from "../../driver.ts";

@@ -1,0 +1,254 @@
+/**
+ * `blockyard mcp`: MCP on stdin and stdout, for agents that start their tools as processes. It talks to the running server
+ * and never opens the database itself; standard output carries nothing but the protocol. What changes there is announced
+ * here; while the server is away, the tools are listed and calls say so, and when it is back everything that is subscribed is
+ * announced once, because nobody knows what has changed meanwhile.
+ *
+ * Whatever speaks on standard input is a model. It acts with a token of its own from BLOCKYARD_TOKEN, never as the owner:
+ * without one nothing is served, and the owner's own token is refused.
+ */
+
+import { PassThrough } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { problem, type ToolSchema } from "@blockyard/kernel";
+import type { Server } from "@modelcontextprotocol/server";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { agentSchemas } from "../app/tool-table.ts";
+import { VERSION } from "../system/version.ts";
+import type { Announcement } from "../transports/announcer.ts";
+import { type Announcing, changedUris, type McpPort, mcpServer } from "../transports/mcp.ts";
+import { ownerTokenIn, type ServerClient, serverClient, TokenRefused } from "./client.ts";
+import { ClientWatch } from "./client-watch.ts";
+import { CommandError, EXIT } from "./command.ts";
+
+const RETRY_MS = 2_000;
+const MAX_LINE = 4 * 1024 * 1024;
+const MAX_STREAMED = 1_000;
+/** What was asked for before the input ended is still answered, for this long. */
+const LAST_ANSWERS_MS = 5_000;
+const ANSWERED_MS = 10;
+
+const MAKE_ONE = "A model needs its own token. Create one: blockyard token create --agent claude-mcp";
+
+class OwnerRefused extends CommandError {
+  constructor() {
+    super(`BLOCKYARD_TOKEN is the owner's token, which a model must not have. ${MAKE_ONE}`, EXIT.usage);
+  }
+}
+
+/** Serves a model until nobody is at the other end any more. It ends the process. */
+export async function serveStandardIo(home: string | undefined): Promise<never> {
+  const token = modelToken(home);
+  // Read from now on: the end of what nobody reads is not seen.
+  const input = process.stdin.pipe(new PassThrough(), { end: false });
+  const watch = new ClientWatch();
+  try {
+    await Promise.race([serveModel(() => serverClient({ home, token }), input, watch), left(watch)]);
+  } catch (error) {
+    process.stdin.destroy();
+    watch.close();
+    throw error;
+  }
+  // Whatever is still under way is for nobody.
+  await new Promise<void>((written) => process.stdout.write("", () => written()));
+  process.exit(EXIT.done);
+}
+
+/** Resolves when there is nobody any more, and what was asked before has had its time. */
+async function left({ gone }: ClientWatch): Promise<void> {
+  if ((await gone) === "input ended") await sleep(LAST_ANSWERS_MS);
+}
+
+/** Serves whoever is at the other end, until that one is gone and what it had asked for is answered. */
+async function serveModel(client: () => ServerClient, input: PassThrough, watch: ClientWatch): Promise<void> {
+  const port = new CountedPort(portOf(client));
+  await refuseOwner(client);
+  const report = (error: Error) => process.stderr.write(`blockyard mcp: ${error.message}\n`);
+  const servers = new Map<Server, Announcing>();
+  const { transport, streamed } = listening(input);
+  const handle = serveStdio(
+    ({ era }) => {
+      const announcing: Announcing =
+        era === "modern" ? { by: "stream" } : { by: "subscription", uris: new Set() };
+      const server = mcpServer(port, announcing);
+      servers.set(server, announcing);
+      server.onclose = () => servers.delete(server);
+      return server;
+    },
+    { onerror: report, transport },
+  );
+  const over = new AbortController();
+  void follow(
+    client,
+    over.signal,
+    () => {
+      for (const [server, announcing] of servers) announceAll(server, announcing, streamed).catch(report);
+    },
+    (announcement) => {
+      for (const [server, announcing] of servers) announce(server, announcing, announcement).catch(report);
+    },
+  );
+  await watch.gone;
+  over.abort();
+  // What came in last is taken in a moment; its answer is written a moment after it is known.
+  do await sleep(ANSWERED_MS);
+  while (!watch.signal.aborted && (input.readableLength > 0 || port.open > 0));
+  input.end();
+  await handle.close();
+}
+
+/** A port that knows how many of its calls are not answered yet. */
+class CountedPort implements McpPort {
+  readonly version = VERSION;
+  readonly #port: McpPort;
+  open = 0;
+
+  constructor(port: McpPort) {
+    this.#port = port;
+  }
+
+  tools: McpPort["tools"] = (...given) => this.#counted(this.#port.tools(...given));
+
+  call: McpPort["call"] = (...given) => this.#counted(this.#port.call(...given));
+
+  #counted<T>(answer: Promise<T>): Promise<T> {
+    this.open++;
+    return answer.finally(() => setTimeout(() => this.open--, ANSWERED_MS));
+  }
+}
+
+/** The token of the model. A missing or empty variable is never the owner's: a failed `$(…)` leaves one. */
+function modelToken(home: string | undefined): string {
+  const token = (process.env["BLOCKYARD_TOKEN"] ?? "").trim();
+  if (token === "") throw new CommandError(`BLOCKYARD_TOKEN is not set. ${MAKE_ONE}`, EXIT.usage);
+  if (token === ownerTokenIn(home)) throw new OwnerRefused();
+  return token;
+}
+
+/** Ends the command where the server says that the token is the owner's. One that is away is asked with the first call. */
+async function refuseOwner(client: () => ServerClient): Promise<void> {
+  try {
+    refuseOwnerTools(await client().tools());
+  } catch (error) {
+    if (error instanceof OwnerRefused || !(error instanceof CommandError)) throw error;
+  }
+}
+
+/** The list of tools shows whose token it is: only the owner's has tools of the owner. */
+function refuseOwnerTools(tools: readonly ToolSchema[]): readonly ToolSchema[] {
+  if (tools.some(({ access }) => access === "owner")) throw new OwnerRefused();
+  return tools;
+}
+
+/** The server may be started later, or again at another address: it is looked for with every call. */
+function portOf(client: () => ServerClient): McpPort {
+  /** Servers that have said that the token is not their owner's. */
+  const asked = new Set<string>();
+  const away = (error: unknown) => problem("unavailable", (error as Error).message);
+  return {
+    version: VERSION,
+    // An agent asks for the list once, when it starts. Started before the server, it would have no tools ever after.
+    tools: async () => {
+      try {
+        return refuseOwnerTools(await client().tools());
+      } catch (error) {
+        if (error instanceof TokenRefused || error instanceof OwnerRefused) throw new Error(error.message);
+        if (error instanceof CommandError) return agentSchemas();
+        throw error;
+      }
+    },
+    call: async (tool, input) => {
+      try {
+        const server = client();
+        if (!asked.has(server.url)) refuseOwnerTools(await server.tools());
+        asked.add(server.url);
+        return await server.callAny(tool, input);
+      } catch (error) {
+        if (error instanceof CommandError) return away(error);
+        throw error;
+      }
+    },
+  };
+}
+
+async function announce(server: Server, announcing: Announcing, announcement: Announcement): Promise<void> {
+  for (const uri of changedUris(announcement)) {
+    if (announcing.by === "subscription" && !announcing.uris.has(uri)) continue;
+    await server.sendResourceUpdated({ uri });
+  }
+  if (announcement.isNew) await server.sendResourceListChanged();
+}
+
+/** What has changed while nobody was told is not known: whoever subscribed reads again. */
+async function announceAll(
+  server: Server,
+  announcing: Announcing,
+  streamed: ReadonlySet<string>,
+): Promise<void> {
+  for (const uri of announcing.by === "subscription" ? announcing.uris : streamed)
+    await server.sendResourceUpdated({ uri });
+  await server.sendResourceListChanged();
+  await server.sendToolListChanged();
+}
+
+/**
+ * Standard input and output, and the resources for which a stream was opened there. The protocol's library keeps these to
+ * itself and drops what nobody listens to any more, so the last ones that it acknowledged are enough.
+ */
+function listening(input: PassThrough): {
+  readonly transport: StdioServerTransport;
+  readonly streamed: ReadonlySet<string>;
+} {
+  const transport = new StdioServerTransport(input, process.stdout);
+  const streamed = new Set<string>();
+  const send = transport.send.bind(transport);
+  transport.send = (message) => {
+    if ("method" in message && message.method === "notifications/subscriptions/acknowledged") {
+      const { notifications } = message.params as { notifications?: { resourceSubscriptions?: string[] } };
+      for (const uri of notifications?.resourceSubscriptions ?? []) {
+        streamed.delete(uri);
+        streamed.add(uri);
+      }
+      for (const uri of streamed) if (streamed.size > MAX_STREAMED) streamed.delete(uri);
+    }
+    return send(message);
+  };
+  return { transport, streamed };
+}
+
+/** Hears what changes in the running server; comes back whenever the connection is lost, and says so. */
+async function follow(
+  client: () => ServerClient,
+  signal: AbortSignal,
+  back: () => void,
+  onAnnouncement: (announcement: Announcement) => void,
+): Promise<void> {
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    try {
+      const response = await client().fetch("/v1/changes", { signal });
+      if (response.ok && response.body) {
+        if (attempt > 1) back();
+        await readEvents(response.body, onAnnouncement);
+      } else await response.body?.cancel();
+    } catch {
+      // the server is away, or we are done
+    }
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function readEvents(
+  body: ReadableStream<Uint8Array>,
+  onAnnouncement: (announcement: Announcement) => void,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of body) {
+    text += decoder.decode(bytes, { stream: true });
+    const lines = text.split("\n");
+    text = lines.pop() ?? "";
+    if (text.length > MAX_LINE) throw new Error("a line of the changes is too long");
+    for (const line of lines)
+      if (line.startsWith("data: ")) onAnnouncement(JSON.parse(line.slice(6)) as Announcement);
+  }
+}

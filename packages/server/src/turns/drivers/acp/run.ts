@@ -242,7 +242,7 @@ export class AcpRun implements Run {
     const before = isResumed ? await counted(kernel, this.#start, connection.sessionId) : undefined;
     const stream = new StreamIngest(kernel, {
       price: (event) => cost.take(event),
-      suggest: (ask) => this.#options.suggest?.(ask, connection.cwd) ?? [],
+      suggest: (ask) => this.#options.suggest?.(ask, connection.cwd) ?? ask.suggestions ?? [],
       secrets: this.#options.secrets,
       ...{ conversation: request.conversation, agent: this.#agent.provider, turn: id, parent: prompt },
       provider: providerOf(this.#agent),

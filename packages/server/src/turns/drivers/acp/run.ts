@@ -196,7 +196,7 @@ export class AcpRun implements Run {
     const spec = acpSpec(this.#agent, cwd, env);
     if (isProblem(spec)) return spec;
     await tracker.swept;
-    const confined = (await sandbox?.confineAgent("acp", spec)) ?? spec;
+    const confined = (await sandbox?.confineAgent(this.#agent.provider, spec)) ?? spec;
     const connection = isSame ? idle : new Connection(confined, { ...this.#options, env: kernel.env });
     this.#connection = connection;
     if (this.#stopping !== undefined) connection.kill();

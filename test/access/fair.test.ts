@@ -1,7 +1,7 @@
 /** Who asks for much is served in turn, and the owner before everybody. */
 import { PassThrough, Readable } from "node:stream";
 import { limits } from "@blockyard/kernel";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import { TestHarness } from "./harness.ts";
 import { openReplica } from "./transports.ts";
@@ -60,12 +60,20 @@ describe("fairness", () => {
 
   it("[AC226] who asks more often than it may is told so, with the time to wait, and others go on", async () => {
     const token = harness.viewer("often");
-    const ask = () => harness.ask("/v1/conversations", { token });
+    const ask = (headers = {}) => harness.ask("/v1/conversations", { token, headers });
+    const charged = vi.spyOn(harness.running.quotas, "charge");
     expect((await ask()).status).toBe(200);
+    expect(charged).toHaveBeenCalledTimes(1);
     harness.running.quotas.charge({ agent: "often", role: "viewer", by: "token" }, 64 * 1024 * 1024);
+    const looked = vi.spyOn(harness.running.auth, "caller");
     const refused = await ask();
     expect([refused.status, JSON.parse(refused.body)]).toMatchObject([429, { problem: "busy" }]);
     expect(Number(refused.headers["retry-after"])).toBeGreaterThan(1);
+    expect(refused.headers["x-content-type-options"]).toBe("nosniff");
+    // Nothing of it was looked at but whose it is and where it has come.
+    expect(looked).not.toHaveBeenCalled();
+    expect((await ask({ host: "evil.example" })).status).toBe(421);
+    vi.restoreAllMocks();
     expect((await harness.ask("/v1/conversations", { token: harness.owner })).status).toBe(200);
     const other = harness.viewer("seldom");
     expect((await harness.ask("/v1/conversations", { token: other })).status).toBe(200);

@@ -223,8 +223,8 @@ export const ACCESS_MUTATIONS: readonly Mutation[] = [
   {
     name: "pieces: changes of a text do not take turns",
     file: "packages/kernel/src/wire/server/synced-blocks.ts",
-    find: "    return inTurn(() =>\n",
-    replace: "    return Promise.resolve(inTurn).then(() =>\n",
+    find: "    return inTurn(async () => mayStore() ?? kernel.writeBlock(block, write));\n",
+    replace: "    void inTurn;\n    return mayStore() ?? kernel.writeBlock(block, write);\n",
     tests: ["test/access/slices.test.ts"],
     projects: unit,
     only: "AC261",
@@ -268,8 +268,8 @@ export const ACCESS_MUTATIONS: readonly Mutation[] = [
   {
     name: "ingest: ids are redacted",
     file: "packages/server/src/ingest/redact-body.ts",
-    find: 'return typeof value !== "string" || KEPT.test(key) ? value',
-    replace: 'return typeof value !== "string" || KEPT.test("") ? value',
+    find: "  if (ID.test(key)) return redactId(value, found);\n",
+    replace: '  if (ID.test("")) return redactId(value, found);\n',
     tests: ["packages/server/src/ingest/redact-body.test.ts"],
     projects: unit,
     only: "AC251",

@@ -124,8 +124,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "roles: an agent changes the owner's words",
     file: "packages/kernel/src/tools/rights.ts",
-    find: "  if (AGENTS_ROLES.includes(block.role)) return undefined;\n",
-    replace: "  if (block.role !== undefined) return undefined;\n",
+    find: '  if (role === "owner" || block.kind === "file" || AGENTS_ROLES.includes(block.role)) return undefined;\n',
+    replace:
+      '  if (role !== "viewer" || block.kind === "file" || AGENTS_ROLES.includes(block.role)) return undefined;\n',
     tests: ["packages/kernel/src/tools/rights.test.ts"],
     projects: unit,
   },

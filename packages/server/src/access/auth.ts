@@ -62,6 +62,8 @@ export class Auth {
   readonly #now: () => number;
   readonly #bad = new Map<string, number[]>();
   #tokens: readonly TokenRecord[];
+  /** Their hashes, to compare. */
+  #hashes: readonly Buffer[] = [];
   #tokensSeen = "";
   /** Told when the file of tokens cannot be used; until it can, none of them opens anything. */
   onFault: ((message: string) => void) | undefined;
@@ -88,10 +90,11 @@ export class Auth {
     return session && this.callerOf(session, session.id === proven ? "page" : "cookie");
   }
 
-  /** Whether this has a token that was an agent's or viewer's at the last look. No leave: only whose turn it is. */
-  isGuest({ authorization = "" }: Credentials): boolean {
-    const hash = sha256(authorization.replace(/^Bearer /, "")).toString("hex");
-    return this.#tokens.some((record) => record.hash === hash);
+  /** The agent or viewer whose token this had at the last look. No leave: only whose turn it is, and whether that has come. */
+  guest({ authorization = "" }: Credentials): TokenRecord | undefined {
+    if (!authorization.startsWith("Bearer ")) return undefined;
+    const hash = sha256(authorization.slice("Bearer ".length)).toString("hex");
+    return this.#tokens.find((record) => record.hash === hash);
   }
 
   byToken(token: string): Caller | undefined {
@@ -100,8 +103,8 @@ export class Auth {
     if (timingSafeEqual(hash, this.#ownerHash))
       found = { agent: this.ownerAgent, role: "owner", by: "token" };
     this.#refresh();
-    for (const record of this.#tokens) {
-      const same = timingSafeEqual(hash, Buffer.from(record.hash, "hex"));
+    for (const [i, record] of this.#tokens.entries()) {
+      const same = timingSafeEqual(hash, this.#hashes[i] as Buffer);
       if (same) found ??= { agent: record.agent, role: record.role, by: "token", hash: record.hash };
     }
     return found;
@@ -227,6 +230,7 @@ export class Auth {
     const kept = stat ? parseTokens(path, readFileSync(path, "utf8")) : [];
     // Versions before let a token have the name of a provider, under which it could end that agent's calls.
     this.#tokens = kept.filter(({ agent }) => !PROVIDER_NAMES.has(agent));
+    this.#hashes = this.#tokens.map(({ hash }) => Buffer.from(hash, "hex"));
     for (const { agent } of kept.filter((record) => PROVIDER_NAMES.has(record.agent)))
       this.onFault?.(
         `the token of ${agent} has a provider's name and is not valid: create one with another name`,

@@ -9,7 +9,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { limits, may, type Problem, problem } from "@blockyard/kernel";
-import { escapeText } from "../system/escape.ts";
 import type { Log } from "../system/log.ts";
 import type { OwnerFirst } from "../system/owner-first.ts";
 import type { Rounds } from "../system/rounds.ts";
@@ -30,6 +29,7 @@ import {
   type Refusal,
 } from "./guard.ts";
 import type { Opened, PageSession } from "./page-sessions.ts";
+import { endSocket, endWith } from "./refused-answer.ts";
 
 export interface HttpGatewayOptions {
   readonly place: Place;
@@ -39,6 +39,8 @@ export interface HttpGatewayOptions {
   readonly audit: Audit;
   /** Takes a request from what a caller may send; how long until it may send more. */
   readonly take: (caller: Caller) => number;
+  /** How long until an agent or viewer of that name may send more. */
+  readonly waits: (agent: string) => number;
   /** Where requests of others than the owner wait to be looked at. */
   readonly rounds: Rounds;
   /** Told while the owner waits for an answer. */
@@ -67,8 +69,6 @@ export const MAX_GUESTS = 700;
  * up to twice as late, or all of them would ask again together.
  */
 const TOO_OFTEN_MS = 1_000;
-/** How long whoever was refused an upgrade has to hang up. */
-const LAST_WORDS_MS = 1_000;
 const STREAMED = new Set(["/v1/ingest", "/v1/import"]);
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
@@ -139,9 +139,23 @@ export class HttpGateway {
     response: ServerResponse,
     next: (request: IncomingMessage, response: ServerResponse) => void,
   ): void {
+    const { auth, waits, rounds } = this.#options;
+    const guest = auth.guest(request.headers);
+    if (guest === undefined) return this.#admit(request, response, next);
+    const waitMs = waits(guest.agent);
+    if (waitMs > 0) return this.#turnAway(request, response, guest.hash, waitMs);
     // Whether they may is looked at in turn as well: many of them may ask in the same moment.
-    if (!this.#options.auth.isGuest(request.headers)) return this.#admit(request, response, next);
-    this.#options.rounds.enter(() => this.#admit(request, response, next));
+    rounds.enter(() => this.#admit(request, response, next));
+  }
+
+  /** Who asks too often is told so by its token and address alone: nothing else that it asks costs anything. */
+  #turnAway(request: IncomingMessage, response: ServerResponse, hash: string, waitMs: number): void {
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    const isSeated = this.#seat({ hash }, request.socket);
+    if (isSeated) this.#unauthenticated.delete(placeOf(request.socket));
+    const refusal = checkAddress(request, this.#addresses) ?? (isSeated ? TOO_OFTEN : TOO_MANY);
+    if (refusal === TOO_OFTEN) response.setHeader("retry-after", Math.ceil(waitMs / 1_000));
+    this.#refuse(request, refusal, (body) => endWith(request, response, refusal, body));
   }
 
   #admit(
@@ -256,7 +270,7 @@ export class HttpGateway {
   }
 
   /** Counts a connection to whoever uses it; false where that one has too many. The owner may have all there are. */
-  #seat({ hash }: Caller, socket: Socket): boolean {
+  #seat({ hash }: Pick<Caller, "hash">, socket: Socket): boolean {
     if (hash === undefined) return true;
     const places = this.#places.get(hash) ?? new Set();
     const place = placeOf(socket);
@@ -329,48 +343,6 @@ function targetOf({ url }: IncomingMessage): URL | undefined {
 function linkCode({ method }: IncomingMessage, { pathname, searchParams }: URL): string | undefined {
   if (method !== "GET" || !isPagePath(pathname)) return undefined;
   return searchParams.get("link") ?? undefined;
-}
-
-/** The connection ends with a refusal: nothing more of it is read, however much is sent. */
-function endWith(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status }: Refusal,
-  body: Problem,
-): void {
-  const challenge = status === 401 ? { "www-authenticate": "Bearer" } : {};
-  const type = isPerson(request) ? "text/html; charset=utf-8" : "application/json";
-  response.writeHead(status, { "content-type": type, connection: "close", ...challenge });
-  response.end(isPerson(request) ? refusalPage(body.message) : JSON.stringify(body));
-}
-
-/** Somebody who has typed the address into a browser. */
-function isPerson({ method, url, headers }: IncomingMessage): boolean {
-  return method === "GET" && !url?.startsWith("/v1/") && headers.accept?.includes("text/html") === true;
-}
-
-function refusalPage(message: string): string {
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>Blockyard</title>
-<h1>This Blockyard is private</h1>
-<p>It opens with a link that works once. To get a new one, in the folder that it was started in:</p>
-<pre>npm start -s -- link  from a clone
-blockyard link        where it is installed</pre>
-<p>The reason: ${escapeText(message)}.</p>
-</html>
-`;
-}
-
-/** For a socket that was to be upgraded: nobody else looks after it, so that one whose peer never hangs up would stay. */
-export function endSocket(socket: Duplex, status: number): void {
-  socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-  socket.resume(); // whatever still comes is thrown away
-  const cut = setTimeout(() => socket.destroy(), LAST_WORDS_MS).unref();
-  socket.once("close", () => clearTimeout(cut));
 }
 
 /** Under TLS a request has another socket than its connection, at the same place. */

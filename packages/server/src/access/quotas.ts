@@ -50,12 +50,17 @@ export class Quotas {
     return this.#waitMs(caller);
   }
 
+  /** How long until an agent or viewer may send its next request. */
+  waits(agent: string): number {
+    return this.#waitMs({ agent, role: "agent" });
+  }
+
   /** A call was answered that it came too early. */
   turnedAway(caller: Caller): void {
     if (caller.role !== "owner") this.#account(caller.agent).left -= TURNED_AWAY;
   }
 
-  #waitMs({ agent, role }: Caller): number {
+  #waitMs({ agent, role }: Pick<Caller, "agent" | "role">): number {
     if (role === "owner") return 0;
     const account = this.#account(agent);
     const now = this.#env.monotonic();

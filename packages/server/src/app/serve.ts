@@ -152,8 +152,19 @@ function openTransports(
   tools.files.isWatched = (id) => tools.hasCursor(id) || ws.hasOpen(id);
   const onRefused = () => metrics.count("blockyard_refused_total");
   const take = (caller: Caller) => quotas.take(caller);
+  const waits = (agent: string) => quotas.waits(agent);
   const { audit } = tools;
-  const httpGateway = new HttpGateway({ place, auth, log, onRefused, audit, take, rounds, ownerFirst });
+  const httpGateway = new HttpGateway({
+    place,
+    auth,
+    log,
+    onRefused,
+    audit,
+    take,
+    waits,
+    rounds,
+    ownerFirst,
+  });
   shutdown.register("gateway", () => httpGateway.close());
   leases.present = () => httpGateway.agents();
   const announcer = new Announcer(kernel);

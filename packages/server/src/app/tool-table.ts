@@ -164,7 +164,7 @@ export class Tools {
       prices,
       fullAccess: config.fullAccess === true,
       home: config.home,
-      suggest: (ask: Ask, cwd: string) => rules.suggestions(ask, cwd),
+      suggest: (ask: Ask, cwd: string) => rules.offered(ask, cwd),
       secrets,
     };
     const loop = {

@@ -50,6 +50,9 @@ const agentName = z
   .refine(isAgentId, "not a valid agent name")
   .refine((name) => !RESERVED.includes(name), "a name reserved for the server");
 
+/** A conversation's record is written with every change of it: it stays small. */
+const MOST_SESSIONS = 100;
+
 const headLine = z.object({
   epoch: z.string().max(200),
   conversation: z.string().min(1).max(80),
@@ -62,9 +65,14 @@ const headLine = z.object({
   model: label.optional(),
   forked_from: z.string().max(200).optional(),
   head: z.string().nullable(),
-  sessions: z.record(z.string(), z.string()),
+  sessions: z
+    .record(z.string().max(200), z.string().max(1_000))
+    .refine((sessions) => Object.keys(sessions).length <= MOST_SESSIONS, "too many sessions"),
   included: z.array(z.string()),
-  metadata: conversationMetadataField,
+  // What the agent may do without asking is for the owner to choose here, not for whoever made the export.
+  metadata: conversationMetadataField
+    .transform(({ mode: _mode, choices: _choices, ...metadata }) => metadata)
+    .refine((metadata) => JSON.stringify(metadata).length <= limits.metadataChars, "too long"),
 });
 
 const blockLine = z.object({

@@ -65,7 +65,7 @@ export interface StreamOptions {
   readonly guest?: boolean;
   /** What becomes of an event before it is written: the cost of a turn whose agent names none. */
   readonly price?: (event: BlockEvent) => BlockEvent;
-  /** What can be answered to an ask beside what the agent suggests. */
+  /** What can be answered to an ask besides yes and no, what the agent suggests included. */
   readonly suggest?: ((ask: Ask) => readonly AskSuggestion[]) | undefined;
   /** Takes secrets out of what is stored. Of a turn that runs here no raw lines are kept then: they are not looked at as a whole. */
   readonly secrets?: Secrets | undefined;
@@ -189,9 +189,10 @@ export class StreamIngest {
 function suggested(event: BlockEvent, suggest: NonNullable<StreamOptions["suggest"]>): BlockEvent {
   if (event.type !== "block-start" && event.type !== "block-meta") return event;
   const ask = askOf(event.metadata);
-  const more = ask?.state === "asked" ? suggest(ask) : [];
-  if (ask === undefined || more.length === 0) return event;
-  const full = { ...ask, suggestions: [...(ask.suggestions ?? []), ...more] };
+  if (ask?.state !== "asked") return event;
+  const offered = suggest(ask);
+  if (offered.length + (ask.suggestions?.length ?? 0) === 0) return event;
+  const full = { ...ask, suggestions: [...offered] };
   return { ...event, metadata: { ...event.metadata, ask: full as JsonObject } };
 }
 

@@ -6,6 +6,26 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
+/** What agents keep in the home folder, their logins among it: for each of them alone. */
+export const AGENT_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  claude: [".claude", ".claude.json", ".config/Claude"],
+  codex: [".codex"],
+  gemini: [".gemini"],
+  qwen: [".qwen"],
+  kimi: [".kimi", ".config/kimi", ".local/share/kimi"],
+  copilot: [".copilot", ".config/github-copilot", ".local/share/copilot"],
+  opencode: [".opencode", ".config/opencode", ".local/share/opencode"],
+  goose: [".goose", ".config/goose", ".local/share/goose"],
+  cursor: [".cursor", ".config/Cursor"],
+  amp: [".config/amp", ".local/share/amp"],
+  crush: [".config/crush", ".local/share/crush"],
+  windsurf: [".codeium", ".windsurf", ".config/Windsurf"],
+  anthropic: [".config/anthropic"],
+  openai: [".config/openai"],
+  aider: [".aider.conf.yml", ".aider"],
+  continue: [".continue"],
+};
+
 /** Below the home folder. What is not there is left out. */
 const SECRETS: Readonly<Record<string, readonly string[]>> = {
   keys: [
@@ -15,7 +35,12 @@ const SECRETS: Readonly<Record<string, readonly string[]>> = {
     ".local/share/keyrings",
     ".config/op",
     ".config/age",
+    ".config/sops",
     ".vault-token",
+    ".config/keepassxc",
+    ".local/share/kwalletd",
+    ".config/Bitwarden",
+    ".config/Bitwarden CLI",
   ],
   "clouds and code hosts": [
     ...[
@@ -34,8 +59,28 @@ const SECRETS: Readonly<Record<string, readonly string[]>> = {
       ".config/heroku",
       ".fly",
       ".terraform.d",
+      ".terraformrc",
       ".oci",
       ".config/containers",
+    ],
+    ...[
+      ".config/hcloud",
+      ".config/scw",
+      ".config/netlify",
+      ".local/share/com.vercel.cli",
+      ".vercel",
+      ".config/.wrangler",
+      ".wrangler",
+      ".cloudflared",
+      ".config/stripe",
+      ".config/ngrok",
+      ".ngrok2",
+      ".databrickscfg",
+      ".snowflake",
+      ".s3cfg",
+      ".kaggle",
+      ".cache/huggingface/token",
+      ".huggingface",
     ],
   ],
   logins: [
@@ -53,19 +98,11 @@ const SECRETS: Readonly<Record<string, readonly string[]>> = {
       ".gradle/gradle.properties",
       ".config/configstore",
       ".boto",
+      ".authinfo",
+      ".authinfo.gpg",
+      ".msmtprc",
+      ".fetchmailrc",
     ],
-  ],
-  agents: [
-    ...[
-      ".claude",
-      ".claude.json",
-      ".codex",
-      ".gemini",
-      ".cursor",
-      ".config/github-copilot",
-      ".config/opencode",
-    ],
-    ...[".local/share/opencode", ".config/anthropic", ".config/openai", ".aider.conf.yml", ".continue"],
   ],
   "browsers and mail": [
     ...[".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware"],
@@ -88,6 +125,9 @@ const SECRETS: Readonly<Record<string, readonly string[]>> = {
       ".node_repl_history",
       ".psql_history",
       ".mysql_history",
+      ".sqlite_history",
+      ".rediscli_history",
+      ".mongodb",
     ],
     ...[".local/share/fish", ".lesshst", ".viminfo", ".env"],
   ],
@@ -104,12 +144,17 @@ export function hiddenPaths(
   data: readonly string[],
   spared: readonly string[] = [],
 ): readonly HiddenPath[] {
-  const names = Object.values(SECRETS).flat();
+  const names = [...Object.values(SECRETS), ...Object.values(AGENT_FOLDERS)].flat();
   const own = names.filter((name) => !spared.includes(name)).map((name) => join(home, name));
   return [...new Set([...own, ...dataFolders(home), ...data])].flatMap((path) => {
     const stat = statSync(path, { throwIfNoEntry: false });
     return stat ? [{ path, isFolder: stat.isDirectory() }] : [];
   });
+}
+
+/** What an agent needs of what is hidden from others. */
+export function ownFolders(agent: string): readonly string[] {
+  return Object.hasOwn(AGENT_FOLDERS, agent) ? (AGENT_FOLDERS[agent] ?? []) : [];
 }
 
 /** Also those of other servers of this user. */

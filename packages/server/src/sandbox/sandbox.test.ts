@@ -24,9 +24,11 @@ import { Child, type ChildSpec } from "../processes/child.ts";
 import { ProcessTracker } from "../processes/process-tracker.ts";
 import { Reruns } from "../rerun/rerun.ts";
 import { nodeEnv } from "../system/env.ts";
+import { acpAgents } from "../turns/drivers/acp/agents.ts";
 import { effectsOf } from "../turns/loop/tools/effects.ts";
 import { Workspace } from "../turns/loop/tools/workspace.ts";
 import { bubblewrapArgs, seatbeltProfile } from "./confine.ts";
+import { hiddenPaths, ownFolders } from "./hidden-paths.ts";
 import { Sandbox, type SandboxOptions } from "./sandbox.ts";
 
 /** Not below /tmp, which is hidden as a whole. */
@@ -47,6 +49,9 @@ const PLANTED = [
   ],
   ...[
     ".codex/auth.json",
+    ".qwen/oauth_creds.json",
+    ".copilot/config.json",
+    ".local/share/kimi/token",
     ".config/google-chrome/Default/Cookies",
     ".mozilla/firefox/logins.json",
     ".gnupg/secring.gpg",
@@ -306,6 +311,31 @@ describe("[AC206] a command says how it runs", () => {
     const world = { workspace: new Workspace({ root, closed: [] }), sandbox, filesIn: async () => [] };
     expect(toAsk(await effectsOf("bash", { command: "true" }, world), ["bash"])).toEqual([]);
     expect(await sandbox.confine(bash("true"))).toEqual(bash("true"));
+  });
+});
+
+describe("[AC205] the folders of agents", () => {
+  it.each(["claude", "codex", ...acpAgents({}).map(({ provider }) => provider)])(
+    "what %s keeps in the home folder is there for itself alone",
+    (agent) => {
+      const own = ownFolders(agent);
+      expect(own).toContainEqual(expect.stringMatching(new RegExp(`(^|/)\\.?${agent}$`)));
+      const there = mkdtempSync(join(folder, "agents-"));
+      for (const name of own) mkdirSync(join(there, name), { recursive: true });
+      const paths = own.map((name) => join(there, name));
+      const hidden = (spared: readonly string[]) =>
+        hiddenPaths(there, [], spared)
+          .map(({ path }) => path)
+          .filter((path) => paths.includes(path));
+      expect(hidden([])).toEqual(expect.arrayContaining(paths));
+      expect(hidden(own)).toEqual([]);
+      for (const other of ["claude", "codex", "aider"])
+        if (other !== agent) expect(hidden(ownFolders(other))).toEqual(expect.arrayContaining(paths));
+    },
+  );
+
+  it("an agent that nobody knows is spared nothing", () => {
+    for (const agent of ["mine", "__proto__", "constructor"]) expect(ownFolders(agent)).toEqual([]);
   });
 });
 

@@ -13,7 +13,7 @@ import { childEnvironment } from "../processes/child-env.ts";
 import type { Environment } from "../processes/child-mark.ts";
 import { bubblewrapArgs, type Confinement, seatbeltProfile } from "./confine.ts";
 import { gitObeys, takeAway } from "./git-obeys.ts";
-import { hiddenPaths } from "./hidden-paths.ts";
+import { hiddenPaths, ownFolders } from "./hidden-paths.ts";
 
 /** `network`: on, with the network. */
 export const SANDBOX_MODES = ["on", "network", "off"] as const;
@@ -43,11 +43,6 @@ export interface Wish {
 }
 
 const TRY_MS = 10_000;
-/** What each agent needs of what is hidden from others. */
-const SPARED: Readonly<Record<string, readonly string[]>> = {
-  claude: [".claude", ".claude.json"],
-  codex: [".codex"],
-};
 
 interface Tool {
   readonly file: string;
@@ -92,8 +87,8 @@ export class Sandbox {
     });
   }
 
-  /** An agent: its own logins are there, it writes to the home folder, and has the network. `readable`: files that it is given. */
-  async confineAgent(kind: string, spec: ChildSpec, readable: readonly string[] = []): Promise<ChildSpec> {
+  /** An agent, by its name: its own logins are there, it writes to the home folder, and has the network. `readable`: files that it is given. */
+  async confineAgent(agent: string, spec: ChildSpec, readable: readonly string[] = []): Promise<ChildSpec> {
     if (!this.#options.agents) return spec;
     const found = await this.#find();
     if (typeof found === "string") return spec;
@@ -104,7 +99,7 @@ export class Sandbox {
       writable,
       kept: gitObeys(writable),
       readable,
-      hidden: hiddenPaths(this.#home, [real(data)], SPARED[kind]),
+      hidden: hiddenPaths(this.#home, [real(data)], ownFolders(agent)),
       network: true,
       cwd: spec.cwd,
     });

@@ -21,7 +21,7 @@ import {
 } from "@blockyard/kernel";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "../access/auth.ts";
-import { endSocket } from "../access/http-gateway.ts";
+import { endSocket } from "../access/refused-answer.ts";
 import type { Rounds } from "../system/rounds.ts";
 import { oneAnswer, type ToolAnswer } from "../system/streamed-answer.ts";
 import { bounds } from "./bounds.ts";

@@ -48,7 +48,7 @@ export interface ChildOptions {
   readonly home?: string;
   /** The owner has started the server so that agents may do everything unasked. */
   readonly fullAccess?: boolean;
-  /** What can be answered to an ask for good, beside what the agent suggests. */
+  /** What can be answered to an ask besides yes and no, what the agent suggests included. */
   readonly suggest?: (ask: Ask, cwd: string) => readonly AskSuggestion[];
   /** Takes secrets out of what is stored. */
   readonly secrets?: Secrets | undefined;

@@ -7,14 +7,20 @@ const RESUMED_BY: Readonly<Record<string, readonly string[]>> = {
   opencode: ["opencode", "--session"],
 };
 
+/** As agents name their sessions. Whoever writes a stream or an export names one as it likes: an option would be obeyed. */
+const SESSION = /^[A-Za-z0-9][\w.:@+=-]{0,199}$/;
+/** A terminal may obey what a folder's name holds before a shell has seen its quotes. */
+const FOLDER = /^\/\P{C}*$/u;
+
 export function resumeLine(
   provider: string,
   session: string,
   folder: string | undefined,
 ): string | undefined {
   const command = RESUMED_BY[provider];
-  if (command === undefined || session === "") return undefined;
-  const resume = [...command, quoted(session)].join(" ");
+  if (command === undefined || !SESSION.test(session)) return undefined;
+  if (folder !== undefined && !FOLDER.test(folder)) return undefined;
+  const resume = [...command, session].join(" ");
   return folder === undefined ? resume : `cd ${quoted(folder)} && ${resume}`;
 }
 

@@ -288,6 +288,16 @@ it("[D61] a deny wins; rules are of their workspace, changed and taken back, and
   expect(rules.list()).toEqual([]);
 });
 
+it("[D61] what an agent suggests does not pass for a rule of ours", () => {
+  const rules = new Rules(home, new VirtualEnv(4));
+  const base: Ask = { id: "1", kind: "permission", state: "asked", subject: command("npm test") };
+  const own = rules.suggestions(base, home);
+  expect(own.map(({ id }) => id)).toEqual(["rule-conversation", "rule-workspace", "rule-deny"]);
+  const forged = own.map(({ id }) => ({ id, label: "Deny", scope: "once", native: {} }) as const);
+  const plain = { id: "a", label: "Allow", scope: "once", native: {} } as const;
+  expect(rules.offered({ ...base, suggestions: [...forged, plain] }, home)).toEqual([plain, ...own]);
+});
+
 it("[D61] what the agent itself offers is not offered twice; a question is answered by no rule", () => {
   const rules = new Rules(home, new VirtualEnv(3));
   const base: Ask = { id: "1", kind: "permission", state: "asked", subject: command("npm test") };

@@ -118,6 +118,12 @@ export class Rules {
     return decided?.allow === false ? decided.words : undefined;
   }
 
+  /** What can be answered to an ask besides yes and no: what its agent suggests, unless it passes for ours, and ours. */
+  offered(ask: Ask, folder: string): readonly AskSuggestion[] {
+    const theirs = (ask.suggestions ?? []).filter(({ id }) => !isOwnSuggestion(id));
+    return [...theirs, ...this.suggestions(ask, folder)];
+  }
+
   /** What can be answered for good to an ask, beside what its agent suggests. */
   suggestions({ kind, subject: asked, suggestions = [] }: Ask, folder: string): readonly AskSuggestion[] {
     if (kind !== "permission") return [];

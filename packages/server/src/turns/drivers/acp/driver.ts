@@ -106,7 +106,7 @@ async function opened(
   const spec = acpSpec(agent, cwd, options.env);
   if (isProblem(spec)) return spec;
   await options.tracker.swept;
-  const confined = (await options.sandbox?.confineAgent("acp", spec)) ?? spec;
+  const confined = (await options.sandbox?.confineAgent(agent.provider, spec)) ?? spec;
   const connection = new Connection(confined, { ...options, env: options.kernel.env });
   const unable = await connection.greet();
   const isThere = unable === undefined && session !== undefined && (await connection.resume(session));

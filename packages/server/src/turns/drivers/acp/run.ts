@@ -204,7 +204,7 @@ export class AcpRun implements Run {
     const spec = acpSpec(this.#agent, cwd, env);
     if (isProblem(spec)) return spec;
     await tracker.swept;
-    const confined = (await sandbox?.confineAgent("acp", spec)) ?? spec;
+    const confined = (await sandbox?.confineAgent(this.#agent.provider, spec)) ?? spec;
     const connection = isSame ? idle : new Connection(confined, { ...this.#options, env: kernel.env });
     this.#connection = connection;
     if (this.#stopping !== undefined) connection.kill();
@@ -249,7 +249,7 @@ export class AcpRun implements Run {
     const before = isResumed ? await counted(kernel, this.#start, connection.sessionId) : undefined;
     const stream = new StreamIngest(kernel, {
       price: (event) => cost.take(event),
-      suggest: (ask) => this.#options.suggest?.(ask, connection.cwd) ?? [],
+      suggest: (ask) => this.#options.suggest?.(ask, connection.cwd) ?? ask.suggestions ?? [],
       secrets: this.#options.secrets,
       ...{ conversation: request.conversation, agent: this.#agent.provider, turn: id, parent: prompt },
       provider: providerOf(this.#agent),

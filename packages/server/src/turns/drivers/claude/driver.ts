@@ -171,7 +171,7 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
         ...{ conversation, agent: agent.provider, turn: start.id, parent: start.prompt, onEvent },
         provider: providers.get("claude-control") as Provider,
         price: (event) => cost.take(event),
-        suggest: (ask) => options.suggest?.(ask, asked.cwd) ?? [],
+        suggest: (ask) => options.suggest?.(ask, asked.cwd) ?? ask.suggestions ?? [],
         secrets: options.secrets,
         ...(before === undefined ? {} : { before }),
         ...(told.text === "" ? {} : { told: told.text }),

@@ -121,7 +121,7 @@ export class CodexRun implements Trial {
       provider: program.provider,
       parent: start.prompt,
       price: (event) => cost.take(event),
-      suggest: (ask) => options.suggest?.(ask, program.wanted.cwd) ?? [],
+      suggest: (ask) => options.suggest?.(ask, program.wanted.cwd) ?? ask.suggestions ?? [],
       secrets: options.secrets,
       onEvent: (event) => this.#heard(event),
       ...(program.told === "" ? {} : { told: program.told }),

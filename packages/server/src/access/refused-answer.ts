@@ -1,0 +1,55 @@
+/**
+ * What whoever is refused is answered with: a problem as JSON, a page for somebody who has typed the address into a browser, a bare
+ * status for an upgrade. Then the connection ends.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Problem } from "@blockyard/kernel";
+import { escapeText } from "../system/escape.ts";
+import type { Refusal } from "./guard.ts";
+
+/** How long whoever was refused an upgrade has to hang up. */
+const LAST_WORDS_MS = 1_000;
+
+/** The connection ends with a refusal: nothing more of it is read, however much is sent. */
+export function endWith(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status }: Refusal,
+  body: Problem,
+): void {
+  const challenge = status === 401 ? { "www-authenticate": "Bearer" } : {};
+  const type = isPerson(request) ? "text/html; charset=utf-8" : "application/json";
+  response.writeHead(status, { "content-type": type, connection: "close", ...challenge });
+  response.end(isPerson(request) ? refusalPage(body.message) : JSON.stringify(body));
+}
+
+/** Somebody who has typed the address into a browser. */
+function isPerson({ method, url, headers }: IncomingMessage): boolean {
+  return method === "GET" && !url?.startsWith("/v1/") && headers.accept?.includes("text/html") === true;
+}
+
+function refusalPage(message: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>Blockyard</title>
+<h1>This Blockyard is private</h1>
+<p>It opens with a link that works once. To get a new one, in the folder that it was started in:</p>
+<pre>npm start -s -- link  from a clone
+blockyard link        where it is installed</pre>
+<p>The reason: ${escapeText(message)}.</p>
+</html>
+`;
+}
+
+/** For a socket that was to be upgraded: nobody else looks after it, so that one whose peer never hangs up would stay. */
+export function endSocket(socket: Duplex, status: number): void {
+  socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  socket.resume(); // whatever still comes is thrown away
+  const cut = setTimeout(() => socket.destroy(), LAST_WORDS_MS).unref();
+  socket.once("close", () => clearTimeout(cut));
+}

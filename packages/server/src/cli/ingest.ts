@@ -17,6 +17,7 @@ import { Flow } from "./flow.ts";
 import { KnownSessions } from "./log-import.ts";
 import { wholeId } from "./named-id.ts";
 import { print, printJson, printNote } from "./terminal.ts";
+import { asTyped } from "./typed-command.ts";
 
 const options = {
   home: HOME_OPTION,
@@ -79,7 +80,7 @@ export const ingest: Command = {
     if (values.json) await printJson(answer);
     else if (!values.quiet) {
       const { conversation, provider } = answer as { conversation: string; provider: string };
-      printNote(`blockyard: ${provider} stream stored. Show it: blockyard show ${conversation}`);
+      printNote(asTyped(`blockyard: ${provider} stream stored. Show it: blockyard show ${conversation}`));
     }
     return EXIT.done;
   },

@@ -4,8 +4,9 @@
 import type { Block } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { inspected } from "../state/page-state.ts";
-import { linkTo, point } from "../state/route.ts";
+import { linkTo } from "../state/route.ts";
 import { useIsViewer, useSession } from "../state/session.tsx";
+import { copyAndTell } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { copyBlock, editBlock, forkAt, forkAway, prune, undo } from "./actions.ts";
@@ -67,8 +68,11 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
             </MenuItem>
           </>
         )}
-        <MenuItem icon="link" onChoose={() => point(linkTo(block.conversation, block.id))}>
-          Link to this block
+        <MenuItem
+          icon="link"
+          onChoose={() => void copyAndTell(`${location.origin}${linkTo(block.conversation, block.id)}`)}
+        >
+          Copy link
         </MenuItem>
         <MenuItem icon="history" onChoose={() => inspected.set(block.id)}>
           History and details

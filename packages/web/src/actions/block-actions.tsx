@@ -1,5 +1,6 @@
 /**
- * The small row of buttons at a block: copy, edit, fork, and a menu with the rest.
+ * The small row of buttons at a block: copy, edit, fork, and a menu with the rest. In a narrow window there is the menu alone, with all
+ * of them: the row would stand on the text.
  */
 import type { Block } from "@blockyard/kernel";
 import type { ReactNode } from "react";
@@ -19,7 +20,7 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
     <div className="block-actions">
       <button
         type="button"
-        className="icon-button"
+        className="icon-button usual"
         title="Copy"
         aria-label="Copy this block"
         onClick={() => void copyBlock(session, block)}
@@ -30,7 +31,7 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
         <>
           <button
             type="button"
-            className="icon-button"
+            className="icon-button usual"
             title="Edit (e)"
             aria-label="Edit this block"
             onClick={() => editBlock(block)}
@@ -39,7 +40,7 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
           </button>
           <button
             type="button"
-            className="icon-button"
+            className="icon-button usual"
             title="Fork here (f)"
             aria-label="Fork the conversation here"
             onClick={() => void forkAt(session, block)}
@@ -49,6 +50,7 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
         </>
       )}
       <Menu label="More for this block" icon="more">
+        <Usual block={block} />
         {!isViewer && (
           <>
             <MenuItem icon="undo" onChoose={() => void undo(session, block.id, "undo")}>
@@ -79,5 +81,29 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
         </MenuItem>
       </Menu>
     </div>
+  );
+}
+
+/** What has buttons of its own in a wide window. */
+function Usual({ block }: { block: Block }): ReactNode {
+  const session = useSession();
+  const isViewer = useIsViewer();
+  if (!matchMedia("(max-width: 760px)").matches) return null;
+  return (
+    <>
+      <MenuItem icon="copy" onChoose={() => void copyBlock(session, block)}>
+        Copy
+      </MenuItem>
+      {!isViewer && (
+        <>
+          <MenuItem icon="edit" onChoose={() => editBlock(block)}>
+            Edit
+          </MenuItem>
+          <MenuItem icon="fork" onChoose={() => void forkAt(session, block)}>
+            Fork here
+          </MenuItem>
+        </>
+      )}
+    </>
   );
 }

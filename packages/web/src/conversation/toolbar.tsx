@@ -31,7 +31,7 @@ export function Toolbar({ view }: { view: View }): ReactNode {
     <div className="toolbar" role="toolbar" aria-label="Conversation">
       <button
         type="button"
-        className="icon-button"
+        className="icon-button toolbar-find"
         title="Find in this conversation (ctrl f)"
         aria-label="Find in this conversation"
         onClick={() => isFinding.set(true)}
@@ -93,6 +93,9 @@ function MoreMenu({ view }: { view: View }): ReactNode {
   const canDelete = useCell(capabilities)?.tools.has("conversation.delete") ?? false;
   return (
     <Menu label="More" icon="more">
+      <MenuItem icon="search" hint="ctrl f" onChoose={() => isFinding.set(true)}>
+        Find
+      </MenuItem>
       {!isViewer && (
         <MenuGroup>
           <MenuItem icon="edit" hint="t" onChoose={() => renaming.set({ conversation, where: "head" })}>

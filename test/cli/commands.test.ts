@@ -359,12 +359,19 @@ describe("reading", () => {
       const lines = Array.from({ length: 450 }, (_, i) => ({
         type: "assistant",
         session_id: "s",
-        message: { id: `m${i}`, role: "assistant", content: [{ type: "text", text: `needle ${i}` }] },
+        message: {
+          id: `m${i}`,
+          role: "assistant",
+          content: [{ type: "text", text: `needle ${i}, a needle` }],
+        },
       }));
       await run(there, ["ingest"], { input: lines.map((line) => `${JSON.stringify(line)}\n`).join("") });
       const first = await run(there, ["search", "needle", "--json"]);
       expect([first.code, jsonLines(first.stdout).length]).toEqual([0, 200]);
       expect(first.stderr).toContain("--all");
+      // A line is shown once, however often it has the words.
+      const shown = await run(there, ["search", "needle"]);
+      expect(shown.stdout.trimEnd().split("\n")).toHaveLength(200);
       const all = await run(there, ["search", "needle", "--json", "--all"]);
       const ids = jsonLines(all.stdout).map(({ block_id }) => block_id);
       expect([all.code, all.stderr, ids.length, new Set(ids).size]).toEqual([0, "", 450, 450]);
@@ -378,7 +385,15 @@ describe("reading", () => {
     [["search", "no such words"], 3],
     [["ls", "no such title"], 3],
     [["search", "("], 1],
-  ])("[U1] %j ends with %d", async (args, code) => expect((await run(here, args)).code).toBe(code), LIMIT_MS);
+  ])(
+    "[U1] [U4] %j ends with %d, and says why",
+    async (args, code) => {
+      const ended = await run(here, args);
+      expect([ended.code, ended.stdout]).toEqual([code, ""]);
+      expect(ended.stderr).toMatch(/[a-z]/);
+    },
+    LIMIT_MS,
+  );
 
   it(
     "[U20] a list leaves out what was put away, as the page does: also a conversation whose turn could not start",

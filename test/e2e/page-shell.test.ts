@@ -140,7 +140,7 @@ describe("the list", () => {
 });
 
 describe("the head", () => {
-  test("[V104] says state, context and cost; copies the id", async () => {
+  test("[V104] says state, context and cost; copies the id, and a link to a block", async () => {
     const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "A head");
     const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
     const head = page.locator("header");
@@ -149,7 +149,14 @@ describe("the head", () => {
     await head.getByRole("button", { name: /^Context \d+ % full: .* of 1M tokens/ }).waitFor();
     await head.getByRole("button", { name: "More", exact: true }).click();
     await page.getByRole("menuitem", { name: "Copy conversation id" }).click();
-    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(conversation);
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    await expect.poll(copied).toBe(conversation);
+    // A block's link is copied too, and leads there.
+    const block = page.locator("article").last();
+    await block.hover();
+    await block.getByRole("button", { name: "More for this block" }).click();
+    await page.getByRole("menuitem", { name: "Copy link" }).click();
+    await expect.poll(copied).toMatch(new RegExp(`/c/${conversation}#.`));
     await context.close();
   });
 
@@ -158,6 +165,7 @@ describe("the head", () => {
     const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
     // With the press that opens it the menu has the keys: no letter behind it is lost.
     const first = await page.getByRole("button", { name: "View" }).evaluate((button: HTMLElement) => {
+      button.focus();
       button.click();
       return document.activeElement?.textContent;
     });
@@ -270,7 +278,7 @@ describe("costs and deleting", () => {
     await page.locator("header").getByRole("button", { name: "$0.10" }).click();
     const dialog = page.getByRole("dialog", { name: "Costs" });
     // The keyboard begins with what is chosen.
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("30 days");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("30 days");
     await dialog.getByRole("button", { name: "All" }).click();
     await dialog.getByRole("img", { name: /^Cost by day/ }).waitFor();
     await dialog.getByRole("button", { name: "Agent" }).click();

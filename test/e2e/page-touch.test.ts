@@ -25,6 +25,21 @@ beforeAll(async () => {
 
 afterAll(() => showcase?.close());
 
+test("[V3] [V136] the way back to the end stands at the edge, and is as large as a finger needs", async () => {
+  const { path } = states.get("conversation") as State;
+  const { page, context } = await showcase.open(path, PHONE);
+  await page.locator("article").first().waitFor();
+  await page.getByRole("log").evaluate((list) => list.scrollBy(0, -600));
+  const back = page.getByRole("button", { name: "Jump to latest" });
+  await back.waitFor();
+  const { x = 0, width = 0, height = 0 } = (await back.boundingBox()) ?? {};
+  expect([width, height]).toEqual([44, 44]);
+  expect(x + width).toBeGreaterThan(PHONE.width - 24);
+  await back.click();
+  await back.waitFor({ state: "detached" });
+  await context.close();
+});
+
 test.each(NAMES)("[V136] what can be pressed in “%s” is as large as a finger needs", async (name) => {
   const { path, act } = states.get(name) as State;
   const { page, context } = await showcase.open(path, PHONE);

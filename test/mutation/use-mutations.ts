@@ -7,7 +7,7 @@ const commands = ["test/cli/commands.test.ts"];
 export const USE_MUTATIONS: readonly Mutation[] = [
   {
     name: "use: a stream that cannot be stored is left nowhere",
-    file: "packages/server/src/cli/ingest.ts",
+    file: "packages/server/src/cli/ingest-pipe.ts",
     find: "      const file = await copy.leave();\n",
     replace: "      await copy.remove();\n      const file = undefined;\n",
     tests: commands,

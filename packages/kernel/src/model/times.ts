@@ -1,5 +1,5 @@
 /**
- * How often something was said, in words: "×6", and "×3 of 10" for retries whose limit is known.
+ * How often something was said, in words: "×6", and "(attempt 3 of 10)" for retries whose limit is known.
  */
 
 import type { Kind } from "./kind.ts";
@@ -9,5 +9,5 @@ import type { Metadata } from "./metadata.ts";
 export function timesText({ times, extra }: Pick<Metadata<Kind>, "times" | "extra">): string {
   if (times === undefined || times < 2) return "";
   const most = extra?.["maxRetries"];
-  return `×${times}${typeof most === "number" ? ` of ${most}` : ""}`;
+  return typeof most === "number" ? `(attempt ${times} of ${most})` : `×${times}`;
 }

@@ -12,6 +12,7 @@ import { Flow } from "./flow.ts";
 import { KnownSessions } from "./log-import.ts";
 import { wholeId } from "./named-id.ts";
 import { print, printJson, printNote } from "./terminal.ts";
+import { asTyped } from "./typed-command.ts";
 
 export interface PipeOptions {
   readonly home: string | undefined;

@@ -77,7 +77,9 @@ export const search: Command = {
         const canGoOn = found.next !== undefined && found.next !== after;
         if (values.all !== true || !canGoOn) {
           process.stderr.write(restOf(found, canGoOn));
-          return blocks > 0 ? EXIT.done : EXIT.nothing;
+          if (blocks > 0) return EXIT.done;
+          if (values.json !== true) process.stderr.write("No matches.\n");
+          return EXIT.nothing;
         }
         after = found.next;
       }
@@ -104,8 +106,10 @@ async function printHits({ blocks }: Hits, isJson: boolean): Promise<void> {
   const style = styleFor(process.stdout);
   for (const block of blocks) {
     if (isJson) await printJson(block);
+    // A line in which it is found twice is one line.
     else
-      for (const { line, content } of block.matches) {
+      for (const [i, { line, content }] of block.matches.entries()) {
+        if (block.matches[i - 1]?.line === line) continue;
         const where = `${style.cyan(block.block_id)}${style.dim(`:${line}`)}`;
         await print(
           `${where}: ${oneLine(content, Math.max(40, terminalWidth() - block.block_id.length - 8))}\n`,

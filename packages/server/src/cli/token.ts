@@ -68,7 +68,7 @@ export const token: Command = {
       process.stdout.write(`${made}\n`);
       if (values.viewer)
         process.stderr.write(
-          `For a browser: ${pageOf(home)}/?link=${auth.makeLink(made)} (works once; for another, run blockyard link with this token in BLOCKYARD_TOKEN)\n`,
+          `For a browser: ${pageOf(home)}/?link=${auth.makeLink(made)} (works once; for another: ${asTyped("BLOCKYARD_TOKEN=<token> blockyard link")})\n`,
         );
       return 0;
     }

@@ -605,8 +605,8 @@ it("[P31] what was said several times says so", async () => {
   ]);
   const page = await exported(id, "html");
   expect(page).toContain('<span class="times">×6</span>');
-  expect(page).toContain('<span class="times">×3 of 10</span>');
-  expect(await exported(id, "markdown")).toContain("> **Error:** no ×6\n\n> Retrying ×3 of 10\n");
+  expect(page).toContain('<span class="times">(attempt 3 of 10)</span>');
+  expect(await exported(id, "markdown")).toContain("> **Error:** no ×6\n\n> Retrying (attempt 3 of 10)\n");
 });
 
 it("[V133] a warning is a notice in exports; what stopped a turn is an error", async () => {

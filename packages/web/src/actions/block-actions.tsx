@@ -1,11 +1,13 @@
 /**
- * The small row of buttons at a block: copy, edit, fork, and a menu with the rest.
+ * The small row of buttons at a block: copy, edit, fork, and a menu with the rest. In a narrow window there is the menu alone, with all
+ * of them: the row would stand on the text.
  */
 import type { Block } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { inspected } from "../state/page-state.ts";
-import { linkTo, point } from "../state/route.ts";
+import { linkTo } from "../state/route.ts";
 import { useIsViewer, useSession } from "../state/session.tsx";
+import { copyAndTell } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { copyBlock, editBlock, forkAt, forkAway, prune, undo } from "./actions.ts";
@@ -18,7 +20,7 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
     <div className="block-actions">
       <button
         type="button"
-        className="icon-button"
+        className="icon-button usual"
         title="Copy"
         aria-label="Copy this block"
         onClick={() => void copyBlock(session, block)}
@@ -29,7 +31,7 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
         <>
           <button
             type="button"
-            className="icon-button"
+            className="icon-button usual"
             title="Edit (e)"
             aria-label="Edit this block"
             onClick={() => editBlock(block)}
@@ -38,7 +40,7 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
           </button>
           <button
             type="button"
-            className="icon-button"
+            className="icon-button usual"
             title="Fork here (f)"
             aria-label="Fork the conversation here"
             onClick={() => void forkAt(session, block)}
@@ -48,6 +50,7 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
         </>
       )}
       <Menu label="More for this block" icon="more">
+        <Usual block={block} />
         {!isViewer && (
           <>
             <MenuItem icon="undo" onChoose={() => void undo(session, block.id, "undo")}>
@@ -67,13 +70,40 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
             </MenuItem>
           </>
         )}
-        <MenuItem icon="link" onChoose={() => point(linkTo(block.conversation, block.id))}>
-          Link to this block
+        <MenuItem
+          icon="link"
+          onChoose={() => void copyAndTell(`${location.origin}${linkTo(block.conversation, block.id)}`)}
+        >
+          Copy link
         </MenuItem>
         <MenuItem icon="history" onChoose={() => inspected.set(block.id)}>
           History and details
         </MenuItem>
       </Menu>
     </div>
+  );
+}
+
+/** What has buttons of its own in a wide window. */
+function Usual({ block }: { block: Block }): ReactNode {
+  const session = useSession();
+  const isViewer = useIsViewer();
+  if (!matchMedia("(max-width: 760px)").matches) return null;
+  return (
+    <>
+      <MenuItem icon="copy" onChoose={() => void copyBlock(session, block)}>
+        Copy
+      </MenuItem>
+      {!isViewer && (
+        <>
+          <MenuItem icon="edit" onChoose={() => editBlock(block)}>
+            Edit
+          </MenuItem>
+          <MenuItem icon="fork" onChoose={() => void forkAt(session, block)}>
+            Fork here
+          </MenuItem>
+        </>
+      )}
+    </>
   );
 }

@@ -111,9 +111,11 @@ function ToEnd({ stage, rows }: { stage: Stage<Row>; rows: readonly Row[] }): Re
     stage.toEnd();
   };
   return (
-    <button type="button" className="to-end" onClick={go}>
+    <button type="button" className={count > 0 ? "to-end has-new" : "to-end"} onClick={go}>
       <Icon name="down" />{" "}
-      <span aria-live="polite">{count > 0 ? `${count} new below` : "Jump to latest"}</span>
+      <span className="to-end-words" aria-live="polite">
+        {count > 0 ? `${count} new below` : "Jump to latest"}
+      </span>
     </button>
   );
 }

@@ -14,7 +14,7 @@ import { resumeLine } from "../state/resume-line.ts";
 import { linkTo } from "../state/route.ts";
 import { useIsViewer, useRecord, useSession } from "../state/session.tsx";
 import { agentName } from "../ui/agent-icon.tsx";
-import { copyText } from "../ui/copy.tsx";
+import { copyAndTell } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu, MenuChoice, MenuGroup, MenuItem } from "../ui/menu.tsx";
 import { PaneToggle } from "../ui/pane-toggle.tsx";
@@ -31,7 +31,7 @@ export function Toolbar({ view }: { view: View }): ReactNode {
     <div className="toolbar" role="toolbar" aria-label="Conversation">
       <button
         type="button"
-        className="icon-button"
+        className="icon-button toolbar-find"
         title="Find in this conversation (ctrl f)"
         aria-label="Find in this conversation"
         onClick={() => isFinding.set(true)}
@@ -93,6 +93,9 @@ function MoreMenu({ view }: { view: View }): ReactNode {
   const canDelete = useCell(capabilities)?.tools.has("conversation.delete") ?? false;
   return (
     <Menu label="More" icon="more">
+      <MenuItem icon="search" hint="ctrl f" onChoose={() => isFinding.set(true)}>
+        Find
+      </MenuItem>
       {!isViewer && (
         <MenuGroup>
           <MenuItem icon="edit" hint="t" onChoose={() => renaming.set({ conversation, where: "head" })}>
@@ -153,15 +156,15 @@ function CopyGroup({ view }: { view: View }): ReactNode {
   const { conversation } = view;
   return (
     <MenuGroup label="Copy">
-      <MenuItem icon="link" onChoose={() => void copied(`${location.origin}${linkTo(conversation)}`)}>
+      <MenuItem icon="link" onChoose={() => void copyAndTell(`${location.origin}${linkTo(conversation)}`)}>
         Copy link
       </MenuItem>
-      <MenuItem icon="copy" onChoose={() => void copied(conversation)}>
+      <MenuItem icon="copy" onChoose={() => void copyAndTell(conversation)}>
         Copy conversation id
       </MenuItem>
       {record &&
         resumeLines(record).map(({ provider, line }) => (
-          <MenuItem key={provider} icon="terminal" onChoose={() => void copied(line)}>
+          <MenuItem key={provider} icon="terminal" onChoose={() => void copyAndTell(line)}>
             Copy the command that resumes it in {agentName(provider)}
           </MenuItem>
         ))}
@@ -174,11 +177,6 @@ function forkAtEnd(session: ReturnType<typeof useSession>, view: View): void {
   const block = head == null ? undefined : view.blocks.get(head);
   if (block) void forkAway(session, block);
   else notify("Nothing to fork yet", true);
-}
-
-async function copied(text: string): Promise<void> {
-  const isDone = await copyText(text);
-  notify(isDone ? "Copied" : "Couldn't copy: the browser did not allow it", !isDone);
 }
 
 /** For each agent whose session can be resumed in a terminal. */

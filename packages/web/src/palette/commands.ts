@@ -11,12 +11,12 @@ import type { ListedConversation, Listing } from "../sidebar/conversations.ts";
 import { capabilities } from "../state/capabilities.ts";
 import { useCell } from "../state/cell.ts";
 import { setAll } from "../state/disclosure.ts";
-import { focused, notify, overlay } from "../state/page-state.ts";
+import { focused, overlay } from "../state/page-state.ts";
 import { visitPane } from "../state/pane.ts";
 import { prefer, preferences } from "../state/preferences.ts";
 import { go, linkTo, useRoute } from "../state/route.ts";
 import { type Session, useSession } from "../state/session.tsx";
-import { copyText } from "../ui/copy.tsx";
+import { copyAndTell } from "../ui/copy.tsx";
 import type { IconName } from "../ui/icons.tsx";
 
 export type CommandGroup = "Actions" | "Conversations" | "View and settings";
@@ -114,7 +114,7 @@ function verbs(
       icon: "download" as const,
       run: () => void exportConversation(id, format),
     })),
-    { name: "Copy conversation id", icon: "copy", run: () => void copied(id) },
+    { name: "Copy conversation id", icon: "copy", run: () => void copyAndTell(id) },
     ...(session.isViewer ? [] : ends),
   ];
 }
@@ -137,11 +137,6 @@ function answer(asked: string): void {
 
 /** The list needs a moment to go there. */
 const ANSWER_MS = 250;
-
-async function copied(text: string): Promise<void> {
-  const isDone = await copyText(text);
-  notify(isDone ? "Copied" : "Couldn't copy: the browser did not allow it", !isDone);
-}
 
 function keyCommands(session: Session, hasConversation: boolean, hasBlock: boolean): readonly Offer[] {
   return shortcutsFor(session)

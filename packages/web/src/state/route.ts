@@ -39,12 +39,6 @@ export function go(path: string): void {
   tell();
 }
 
-/** Points at a block without a new step in the browser's history. */
-export function point(path: string): void {
-  history.replaceState(null, "", path);
-  tell();
-}
-
 const listeners = new Set<() => void>();
 let current: Route | undefined;
 

@@ -35,6 +35,12 @@ export function CopyButton({
   );
 }
 
+/** For what has no button of its own to say it. */
+export async function copyAndTell(text: string): Promise<void> {
+  const isDone = await copyText(text);
+  notify(isDone ? "Copied" : "Couldn't copy: the browser refused", !isDone);
+}
+
 /** Whether it worked: a browser may refuse. */
 export async function copyText(text: string): Promise<boolean> {
   try {

@@ -19,9 +19,7 @@ export function Dialog({ label, title, className, children }: DialogProps): Reac
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // Of a choice, the keyboard begins with what is chosen.
-    const choice = document.activeElement?.closest("[role=group]");
-    choice?.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
+    if (element) beginInside(element);
     return () => element?.close();
   }, []);
   return (
@@ -47,6 +45,14 @@ export function Dialog({ label, title, className, children }: DialogProps): Reac
       {title === undefined ? children : <Titled title={title}>{children}</Titled>}
     </dialog>
   );
+}
+
+/** Not at what scrolls but at what is in it; of a choice, at what is chosen. */
+function beginInside(dialog: HTMLElement): void {
+  const body = dialog.querySelector<HTMLElement>(":scope > .dialog-body:focus");
+  body?.querySelector<HTMLElement>("input:checked, input, select, button, [tabindex]")?.focus();
+  const choice = document.activeElement?.closest("[role=group]");
+  choice?.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
 }
 
 /** The button comes last: the keyboard begins with what the dialog is about. */

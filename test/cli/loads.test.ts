@@ -40,14 +40,14 @@ it.each<[string[], number, number]>([
   [["completion", "bash"], 0, 100],
   [["help", "run"], 0, 60],
   [["ls", "--nope"], 2, 60],
-])("[U93] %j loads no library", async (args, exit, most) => {
+])("[U95] %j loads no library", async (args, exit, most) => {
   const { code, modules } = await loadedBy(args);
   expect(code).toBe(exit);
   expect(modules.filter((each) => each.startsWith("node_modules/"))).toEqual([]);
   expect(modules.length).toBeLessThan(most);
 });
 
-it("[U93] a command that a server answers loads no schema, no text, no store", async () => {
+it("[U95] a command that a server answers loads no schema, no text, no store", async () => {
   const view = { conversation: "abc", title: "There", provider: null, blocks: 1, cost_usd: null };
   const more = { updated_at: Date.now(), running: [], metadata: {} };
   const server = createServer((request, response) => {
@@ -63,7 +63,7 @@ it("[U93] a command that a server answers loads no schema, no text, no store", a
   expect(modules.length).toBeLessThan(60);
 });
 
-it("[U93] one that opens the database itself loads no agent, no adapter and no transport", async () => {
+it("[U95] one that opens the database itself loads no agent, no adapter and no transport", async () => {
   const { code, stdout, modules } = await loadedBy(["ls"]);
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("The only one") });
   const foreign =

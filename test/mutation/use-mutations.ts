@@ -8,8 +8,8 @@ export const USE_MUTATIONS: readonly Mutation[] = [
   {
     name: "use: a stream that cannot be stored is left nowhere",
     file: "packages/server/src/cli/ingest-pipe.ts",
-    find: "      const file = await copy.leave();\n",
-    replace: "      await copy.remove();\n      const file = undefined;\n",
+    find: "    const file = await copy.leave();\n",
+    replace: "    await copy.remove();\n    const file = undefined;\n",
     tests: commands,
     projects: unit,
     only: "U9",

@@ -7,7 +7,6 @@
  */
 
 import { z } from "zod";
-import type { Turn } from "./conversation.ts";
 import type { Exact, Json, JsonObject } from "./json.ts";
 
 export const ASK_KINDS = ["permission", "question", "plan", "elicitation"] as const;
@@ -162,6 +161,14 @@ export function expiredAsk(metadata: JsonObject): JsonObject {
   return { [name]: { ...(metadata[name] as JsonObject), state: "expired" } };
 }
 
+/** What is looked at of a conversation's last turn. */
+interface LastTurn {
+  readonly id: string;
+  readonly status: string;
+  readonly reason?: string | undefined;
+  readonly startedBy?: string | undefined;
+}
+
 /**
  * Whether an ask that was open when its server went away can still be answered: its turn was cut off, not stopped, and is the last one
  * of the conversation.
@@ -169,7 +176,7 @@ export function expiredAsk(metadata: JsonObject): JsonObject {
 export function isAnswerableLate(
   { state }: Pick<Ask, "state">,
   turn: string | undefined,
-  last: Pick<Turn, "id" | "status" | "reason" | "startedBy"> | undefined,
+  last: LastTurn | undefined,
 ): boolean {
   if (state !== "expired" && state !== "asked") return false;
   if (last === undefined || last.id !== turn || last.status === "running") return false;

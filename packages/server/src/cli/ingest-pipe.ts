@@ -47,7 +47,9 @@ export async function ingestPipe(options: PipeOptions): Promise<number> {
   if (isJson) await printJson(answer);
   else if (!isQuiet) {
     const stored = answer as { conversation: string; provider: string };
-    printNote(`blockyard: ${stored.provider} stream stored. Show it: blockyard show ${stored.conversation}`);
+    printNote(
+      asTyped(`blockyard: ${stored.provider} stream stored. Show it: blockyard show ${stored.conversation}`),
+    );
   }
   return EXIT.done;
 }

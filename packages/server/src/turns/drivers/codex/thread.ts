@@ -5,7 +5,7 @@
 
 import { isProblem, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";
 import { isObject } from "@blockyard/providers";
-import type { AgentTask } from "../../driver.ts";
+import type { AgentTask } from "../../run.ts";
 import type { Connection } from "./connection.ts";
 import { limits } from "./limits.ts";
 import { inputOf } from "./settings.ts";

@@ -148,20 +148,8 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   const onRefused = () => metrics.count("blockyard_refused_total");
   const own = { host: config.host, secure: certificate !== undefined, names: certificate?.names ?? [] };
   const place = { ...own, ...(config.origin === undefined ? {} : { origin: config.origin }) };
-  const take = (caller: Caller) => quotas.take(caller);
-  const waits = (agent: string) => quotas.waits(agent);
   const { audit } = tools;
-  const httpGateway = new HttpGateway({
-    place,
-    auth,
-    log,
-    onRefused,
-    audit,
-    take,
-    waits,
-    rounds,
-    ownerFirst,
-  });
+  const httpGateway = new HttpGateway({ place, auth, log, onRefused, audit, quotas, rounds, ownerFirst });
   shutdown.register("gateway", () => httpGateway.close());
   leases.present = () => httpGateway.agents();
   const announcer = new Announcer(kernel);

@@ -80,14 +80,15 @@ describe("fairness", () => {
   });
 
   it("[AC226] who goes on asking while it is busy may ask less often", async () => {
+    const away = vi.spyOn(harness.running.quotas, "turnedAway");
     const token = harness.viewer("pusher");
     const sockets = await Promise.all([1, 2, 3, 4].map(() => asking(token, limits.callerQueue)));
-    const status = async () => (await harness.ask("/v1/conversations", { token })).status;
-    // Far fewer than it may send at once; most of them have been answered that they are too many.
-    expect(4 * limits.callerQueue).toBeLessThan(limits.requestBurst - 200);
-    await expect.poll(status, { interval: 1, timeout: 10_000 }).toBe(429);
+    const times = () => away.mock.calls.filter(([{ agent }]) => agent === "pusher").length;
+    // Most of them are answered that they are too many; what that costs is the quota's matter.
+    await expect.poll(times, { timeout: 30_000 }).toBeGreaterThan(limits.callerQueue);
     for (const { socket } of sockets) socket.terminate();
-  });
+    vi.restoreAllMocks();
+  }, 60_000);
 
   it("[AC226] opening sockets counts as asking does", async () => {
     const token = harness.viewer("opener");
@@ -151,8 +152,19 @@ describe("fairness", () => {
     expect(await send(9_001)).toHaveProperty("answer");
     harness.running.quotas.kept({ agent: "editor", role: "agent", by: "token" }, limits.storedCharsPerHour);
     expect(await send(9_002)).toMatchObject({ problem: { problem: "busy" } });
+    const { block_id: other } = await harness.call("block.create", line);
+    const open = () =>
+      new Promise<Record<string, unknown>>((heard) => {
+        socket.on("message", (data: Buffer) => {
+          const frame = JSON.parse(data.toString()) as Record<string, unknown>;
+          if (frame["type"] === "state") heard(frame);
+        });
+        socket.send(JSON.stringify({ type: "sync", block: other }));
+      });
+    expect(await open()).toMatchObject({ problem: { problem: "busy" } });
     harness.running.auth.revoke("editor");
     expect(await send(9_003)).toMatchObject({ problem: { problem: "forbidden" } });
+    expect(await harness.running.kernel.block(other ?? "")).toMatchObject({ promoted: false });
     socket.close();
   });
 
@@ -174,7 +186,7 @@ describe("fairness", () => {
       () => 403,
     );
     for (let i = 0; i < 4; i++) body.write(line("before"));
-    await expect.poll(texts).toContain("before");
+    await expect.poll(texts, { timeout: 30_000 }).toContain("before");
     harness.running.auth.revoke("streamer");
     body.write(line("after"));
     expect(await sent).toBe(403);

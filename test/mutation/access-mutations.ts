@@ -97,7 +97,7 @@ export const ACCESS_MUTATIONS: readonly Mutation[] = [
   {
     name: "quota: requests over HTTP are not counted",
     file: "packages/server/src/access/http-gateway.ts",
-    find: "    const waitMs = this.#options.take(caller);\n",
+    find: "    const waitMs = this.#options.quotas.take(caller);\n",
     replace: "    const waitMs = 0;\n",
     tests: ["test/access/fair.test.ts"],
     projects: unit,

@@ -330,8 +330,8 @@ export const SAFETY_MUTATIONS: readonly Mutation[] = [
   {
     name: "quota: updates of an editor have no bound",
     file: "packages/kernel/src/wire/server/synced-blocks.ts",
-    find: "mayStore() ?? kernel",
-    replace: "kernel",
+    find: "mayStore() ?? kernel.writeBlock",
+    replace: "kernel.writeBlock",
     tests: ["test/access/fair.test.ts"],
     projects: unit,
     only: "AC227",

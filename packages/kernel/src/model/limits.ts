@@ -126,6 +126,8 @@ export const limits = {
   queueChars: 1024 * 1024,
   cutChars: 4 * 1024 * 1024,
   subscriptions: 64,
+  /** Blocks that one connection has open to edit. */
+  syncedBlocks: 256,
   /** What a server could not do is asked for again after this long, then after twice as long, up to … */
   retryFirstMs: 250,
   retryMostMs: 5_000,

@@ -557,6 +557,23 @@ describe("merging and presence", () => {
     await joined.expectEqual(view);
   });
 
+  it("[W16] a connection has a bounded number of blocks open to edit", async () => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    joined.connect();
+    const refusals: string[] = [];
+    const ids: string[] = [];
+    for (let i = 0; i <= limits.syncedBlocks; i++) ids.push((await joined.block(conversation, "x")).id);
+    const open = (id: string) =>
+      joined.replica.sync(id, { update: () => undefined, refused: ({ problem }) => refusals.push(problem) });
+    for (const id of ids.slice(0, -1)) open(id);
+    await joined.env.advance(50);
+    expect(refusals).toEqual([]);
+    open(ids.at(-1) as string);
+    await joined.env.advance(50);
+    expect((await joined.kernel.block(ids.at(-1) as string)) as Block).toMatchObject({ promoted: false });
+  });
+
   it("[W17] a viewer follows and cannot write", async () => {
     const joined = new Joined();
     joined.role = "viewer";

@@ -29,6 +29,7 @@ import {
   type Refusal,
 } from "./guard.ts";
 import type { Opened, PageSession } from "./page-sessions.ts";
+import type { Quotas } from "./quotas.ts";
 import { endSocket, endWith } from "./refused-answer.ts";
 
 export interface HttpGatewayOptions {
@@ -37,10 +38,8 @@ export interface HttpGatewayOptions {
   readonly log: Log;
   /** Where it is written down whom a link has let in. */
   readonly audit: Audit;
-  /** Takes a request from what a caller may send; how long until it may send more. */
-  readonly take: (caller: Caller) => number;
-  /** How long until an agent or viewer of that name may send more. */
-  readonly waits: (agent: string) => number;
+  /** What a caller may send, and how long until it may send more. */
+  readonly quotas: Pick<Quotas, "take" | "waits">;
   /** Where requests of others than the owner wait to be looked at. */
   readonly rounds: Rounds;
   /** Told while the owner waits for an answer. */
@@ -139,10 +138,10 @@ export class HttpGateway {
     response: ServerResponse,
     next: (request: IncomingMessage, response: ServerResponse) => void,
   ): void {
-    const { auth, waits, rounds } = this.#options;
+    const { auth, quotas, rounds } = this.#options;
     const guest = auth.guest(request.headers);
     if (guest === undefined) return this.#admit(request, response, next);
-    const waitMs = waits(guest.agent);
+    const waitMs = quotas.waits(guest.agent);
     if (waitMs > 0) return this.#turnAway(request, response, guest.hash, waitMs);
     // Whether they may is looked at in turn as well: many of them may ask in the same moment.
     rounds.enter(() => this.#admit(request, response, next));
@@ -176,7 +175,7 @@ export class HttpGateway {
     this.#unauthenticated.delete(placeOf(request.socket));
     // A link that was used leads a browser that has a session already to the page all the same.
     if (linkCode(request, url) !== undefined) return redirect(response, url);
-    const waitMs = this.#options.take(caller);
+    const waitMs = this.#options.quotas.take(caller);
     if (waitMs > 0) {
       response.setHeader("retry-after", Math.ceil(waitMs / 1_000));
       return this.#refuse(request, TOO_OFTEN, (body) => endWith(request, response, TOO_OFTEN, body));
@@ -201,7 +200,7 @@ export class HttpGateway {
     if (!this.#seat(caller, request.socket))
       return this.#refuse(request, TOO_MANY, () => endSocket(socket, TOO_MANY.status));
     this.#unauthenticated.delete(placeOf(request.socket));
-    if (this.#options.take(caller) > 0)
+    if (this.#options.quotas.take(caller) > 0)
       return this.#refuse(request, TOO_OFTEN, () => endSocket(socket, TOO_OFTEN.status));
     if (!next(caller, url)) return endSocket(socket, 404);
     this.#remember(caller, socket, () => socket.destroy());

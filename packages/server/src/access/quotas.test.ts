@@ -39,6 +39,20 @@ it("[AC226] messages that have come already are a debt, long ones more", () => {
   expect(long).toBeGreaterThan((60 / limits.requestsPerMinute) * 60_000);
 });
 
+it("[AC226] a call that is turned away costs as much as five", () => {
+  const quotas = new Quotas(new VirtualEnv(1));
+  const viewer = caller("wall", "viewer");
+  let asked = 0;
+  while (quotas.take(viewer) === 0) {
+    quotas.turnedAway(viewer);
+    asked++;
+  }
+  expect(asked).toBe(Math.floor(limits.requestBurst / 5) + 1);
+  expect(quotas.waits("wall")).toBeGreaterThan(0);
+  for (let i = 0; i < limits.requestBurst; i++) quotas.turnedAway(caller("root", "owner"));
+  expect(quotas.take(caller("root", "owner"))).toBe(0);
+});
+
 it.each<[string, (quotas: Quotas, chars: number) => void]>([
   ["a turn", (quotas, chars) => quotas.stored([op({ type: "turn", turn: { error: "x".repeat(chars) } })])],
   [

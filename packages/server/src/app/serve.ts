@@ -151,20 +151,8 @@ function openTransports(
   tools.files.onOpened = (agent, chars) => quotas.opened(agent, chars);
   tools.files.isWatched = (id) => tools.hasCursor(id) || ws.hasOpen(id);
   const onRefused = () => metrics.count("blockyard_refused_total");
-  const take = (caller: Caller) => quotas.take(caller);
-  const waits = (agent: string) => quotas.waits(agent);
   const { audit } = tools;
-  const httpGateway = new HttpGateway({
-    place,
-    auth,
-    log,
-    onRefused,
-    audit,
-    take,
-    waits,
-    rounds,
-    ownerFirst,
-  });
+  const httpGateway = new HttpGateway({ place, auth, log, onRefused, audit, quotas, rounds, ownerFirst });
   shutdown.register("gateway", () => httpGateway.close());
   leases.present = () => httpGateway.agents();
   const announcer = new Announcer(kernel);

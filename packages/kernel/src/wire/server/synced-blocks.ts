@@ -8,6 +8,7 @@
 import type { Change } from "../../model/change.ts";
 import { type AgentId, type BlockId, conversationOf } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
+import { limits } from "../../model/limits.ts";
 import { isProblem, type Problem, problem } from "../../model/problem.ts";
 import { type CallerRole, mayNot } from "../../tools/access.ts";
 import { mayEdit } from "../../tools/rights.ts";
@@ -40,8 +41,8 @@ export class SyncedBlocks {
   }
 
   async open({ block, vector }: ClientFrame & { type: "sync" }): Promise<void> {
-    const { kernel, agent, inTurn, send } = this.#options;
-    const refused = this.#mayWrite() ?? (await this.#mayEdit(block));
+    const { kernel, agent, inTurn, send, mayStore } = this.#options;
+    const refused = this.#mayWrite() ?? this.#mayOpen(block) ?? (await this.#mayEdit(block));
     const bytes = vector === undefined ? undefined : fromBase64(vector);
     if (refused) return send({ type: "state", block, problem: refused });
     if (vector !== undefined && !bytes) {
@@ -49,7 +50,8 @@ export class SyncedBlocks {
     }
     this.#open.add(block); // first, so that no update falls between; a double one changes nothing
     await this.#follow(block);
-    const state = await inTurn(() => kernel.mergeState(block, agent, bytes));
+    // The first who opens a text makes it one that merges: that is written.
+    const state = await inTurn(async () => mayStore() ?? kernel.mergeState(block, agent, bytes));
     if (isProblem(state)) {
       this.close(block);
       return send({ type: "state", block, problem: state });
@@ -104,6 +106,14 @@ export class SyncedBlocks {
     if (isProblem(stop)) return; // and so is the answer to come
     if (this.#open.has(block) && !this.#unfollows.has(block)) this.#unfollows.set(block, stop);
     else stop();
+  }
+
+  #mayOpen(block: BlockId): Problem | undefined {
+    const most = limits.syncedBlocks;
+    if (this.#open.has(block) || this.#open.size < most) return undefined;
+    return problem("busy", `a connection has at most ${most} blocks open to edit; close some`, {
+      max_blocks: most,
+    });
   }
 
   #mayWrite(): Problem | undefined {

@@ -18,6 +18,8 @@ import { failed, loopTool } from "./tool.ts";
 import type { Place, Workspace } from "./workspace.ts";
 
 const READ_LINES = 2_000;
+/** No longer file is read either. */
+const FILE_CHARS = 10 * 1024 * 1024;
 const path = z.string().min(1).max(4_096).describe("Path relative to the workspace root");
 const text = z.string().max(8 * 1024 * 1024);
 
@@ -92,16 +94,30 @@ export const editTool = loopTool({
     const before = await workspace.read(place);
     if (before === undefined) return failed(`${place.name} does not exist; create it with write`);
     if (isProblem(before)) return failed(before);
-    const pieces = before.split(old_text);
-    const times = pieces.length - 1;
+    const times = countOf(before, old_text);
     if (times === 0) return failed(notThere(place.name, before, old_text));
     if (times > 1 && !replace_all)
       return failed(
         `old_text occurs ${times} times in ${place.name}: include more context, or set replace_all`,
       );
-    return change(workspace, place, before, pieces.join(new_text));
+    // Before it is made: a letter that stands there a million times may become a page each time.
+    const chars = before.length + times * (new_text.length - old_text.length);
+    if (chars > FILE_CHARS)
+      return failed(`${place.name} would have ${chars} characters; the limit is ${FILE_CHARS}`);
+    return change(
+      workspace,
+      place,
+      before,
+      before.replaceAll(old_text, () => new_text),
+    );
   },
 });
+
+function countOf(text: string, part: string): number {
+  let times = 0;
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) times++;
+  return times;
+}
 
 function notThere(name: string, before: string, old: string): string {
   const first = old

@@ -232,6 +232,16 @@ describe("[L32] write and edit", () => {
     expect(readFileSync(join(root, "f"), "utf8")).toBe("b b b");
   });
 
+  it("a file that would become too large is not even made", async () => {
+    writeFileSync(join(root, "f"), "a".repeat(2_000_000));
+    const bomb = { path: "f", old_text: "a", new_text: "b".repeat(100_000), replace_all: true };
+    const { failed: isRefused, error } = await use("edit", bomb);
+    expect([isRefused, error]).toEqual([true, expect.stringContaining("the limit is 10485760")]);
+    expect(readFileSync(join(root, "f"), "utf8")).toHaveLength(2_000_000);
+    await use("edit", { ...bomb, new_text: "$&$1" });
+    expect(readFileSync(join(root, "f"), "utf8").slice(0, 8)).toBe("$&$1$&$1");
+  });
+
   it("what was changed meanwhile is not overwritten", async () => {
     const workspace = new Workspace({ root, closed: [] });
     const place = await workspace.place("src/a.ts");

@@ -5,7 +5,8 @@
  * shows what was, and people decide.
  */
 
-import { countNewlines, type ExportLine, type Json } from "@blockyard/kernel";
+import type { ExportLine } from "@blockyard/kernel";
+import { countNewlines, type Json } from "@blockyard/kernel/plain";
 
 interface Shape {
   readonly name: string;

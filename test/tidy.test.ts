@@ -7,7 +7,7 @@ import { checkPurity, checkRawHtml, checkShells, checkSwitchedOff } from "./tidy
 import { checkCasts, checkMetadataReads } from "./tidy/casts.ts";
 import { checkWalk, findBrokenLinks, findUnlinked } from "./tidy/docs.ts";
 import { recorded } from "./tidy/house.ts";
-import { checkImports, findCycles, findDead, findFolderCycles } from "./tidy/imports.ts";
+import { checkImports, checkLight, findCycles, findDead, findFolderCycles } from "./tidy/imports.ts";
 import { checkFileLength, checkFunctionLength, checkHeaders, checkNames } from "./tidy/shape.ts";
 import { isCode, parse, readTree } from "./tidy/source.ts";
 import { checkRules } from "./tidy/spec.ts";
@@ -22,6 +22,7 @@ it.each<[string, () => string[]]>([
   ["imports follow the table", () => checkImports(code, manifests)],
   ["no import goes in a circle", () => findCycles(code)],
   ["folders have an order", () => findFolderCycles()],
+  ["what starts often loads little", () => checkLight(code, manifests)],
   ["no file is dead", () => findDead(code, styles, manifests)],
   ["pure packages take clock, chance and timers from env", () => checkPurity(code)],
   ["no shell is started with a pasted command", () => checkShells(code)],

@@ -69,5 +69,5 @@ it("[U95] one that opens the database itself loads no agent, no adapter and no t
   const foreign =
     /^packages\/(providers\/src\/(?!names)|server\/src\/(turns|transports|app\/(?!clean-start|starts-agents)|files|trust|rerun|export\/(?!raw-runs)|import)\/)/;
   expect(modules.filter((each) => foreign.test(each))).toEqual([]);
-  expect(modules.filter((each) => each.startsWith("packages/")).length).toBeLessThan(290);
+  expect(modules.filter((each) => each.startsWith("packages/")).length).toBeLessThan(220);
 });

@@ -99,6 +99,20 @@ export const libraryHomes: Readonly<Record<string, readonly RegExp[]>> = {
   pg: [/^packages\/server\/src\/stores\/postgres\//, /^test\/postgres\//],
 };
 
+/**
+ * Files that are loaded often, by commands and threads, and the libraries that none of them loads, whatever is between: each costs
+ * a start some tens of milliseconds, and each thread its own copy.
+ */
+export const light: readonly (readonly [file: RegExp, never: readonly string[]])[] = [
+  [/^packages\/kernel\/src\/plain\.ts$/, ["zod", "yjs", "re2js", "@codemirror/state"]],
+  [
+    /^packages\/server\/src\/transports\/json-parser\.worker\.ts$/,
+    ["zod", "yjs", "re2js", "@codemirror/state"],
+  ],
+  [/^packages\/server\/src\/.*\/search\.worker\.ts$/, ["zod", "yjs", "@codemirror/state"]],
+  [/^packages\/server\/src\/export\/export\.worker\.ts$/, ["yjs", "re2js", "@codemirror/state"]],
+];
+
 /** Files that may import the libraries of bench/package.json, which only some benches install. */
 export const peerFile = /^bench\/.*\.peer\.ts$/;
 

@@ -9,6 +9,7 @@ import {
   entries,
   folders,
   libraryHomes,
+  light,
   nodeEdges,
   packageImports,
   peerFile,
@@ -191,6 +192,38 @@ export function findDead(
     pending.push(...targets.filter((target) => path === subject || target !== subject));
   }
   return all.filter((path) => !alive.has(path)).map((path) => `${path} is reached from no entry`);
+}
+
+/** Libraries that a file loads which is to stay light, with the way there. */
+export function checkLight(sources: readonly Source[], manifests: readonly File[]): string[] {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  return light.flatMap(([file, never]) =>
+    [...byPath.keys()]
+      .filter((path) => file.test(path))
+      .flatMap((start) => heavyIn(start, never, byPath, manifests)),
+  );
+}
+
+function heavyIn(
+  start: string,
+  never: readonly string[],
+  byPath: ReadonlyMap<string, Source>,
+  manifests: readonly File[],
+): string[] {
+  const ways = new Map([[start, start]]);
+  const found: string[] = [];
+  for (const [path, way] of ways) {
+    const source = byPath.get(path);
+    if (source === undefined) continue;
+    const imports = source.imports.filter(({ isType, isLater }) => !isType && !isLater);
+    for (const { specifier } of imports)
+      if (never.includes(libraryOf(specifier)))
+        found.push(`${way} -> ${specifier}: it is to be loaded without`);
+    const next = { ...source, imports };
+    for (const target of [...relativeTargets(next), ...packageTargets(next, manifests)])
+      if (!ways.has(target)) ways.set(target, `${way} -> ${target}`);
+  }
+  return found;
 }
 
 /** Files that a package.json exports or runs. */

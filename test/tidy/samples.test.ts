@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { checkPurity, checkRawHtml, checkShells, checkSwitchedOff } from "./calls.ts";
 import { checkCasts, checkMetadataReads } from "./casts.ts";
 import { checkWalk, findBrokenLinks, findUnlinked } from "./docs.ts";
-import { checkImports, findCycles, findDead } from "./imports.ts";
+import { checkImports, checkLight, findCycles, findDead } from "./imports.ts";
 import { checkFileLength, checkFunctionLength, checkHeaders, checkNames } from "./shape.ts";
 import { type File, isCode, parse } from "./source.ts";
 import { checkRules } from "./spec.ts";
@@ -48,6 +48,31 @@ function check(rows: Rows, look: (files: File[]) => string[]): void {
     else expect(found).toEqual([expect.stringContaining(complaint)]);
   });
 }
+
+describe("what starts often", () => {
+  const worker = `${server}/search/search.worker.ts`;
+  const light = (files: readonly (readonly [path: string, text: string])[]) =>
+    checkLight(
+      files.map(([path, text]) => parse({ path, text })),
+      manifests,
+    );
+
+  it("does not load a library by way of others", () => {
+    expect(
+      light([
+        [worker, 'import { x } from "@blockyard/kernel";'],
+        [`${kernel}/index.ts`, 'export { x } from "./b.ts";'],
+        [`${kernel}/b.ts`, 'import { z } from "zod";'],
+      ]),
+    ).toEqual([expect.stringContaining(`${kernel}/b.ts -> zod`)]);
+  });
+
+  it("may know its types, and load it later", () => {
+    expect(light([[worker, 'import type { Doc } from "yjs"; const later = () => import("zod");']])).toEqual(
+      [],
+    );
+  });
+});
 
 describe("imports", () => {
   const rows: Rows = [

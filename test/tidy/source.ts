@@ -27,6 +27,8 @@ export interface Import {
   readonly line: number;
   /** Only types: nothing is left of it when the file runs. */
   readonly isType: boolean;
+  /** Loaded when it is reached, or by another thread: not with the file. */
+  readonly isLater: boolean;
 }
 
 export interface Source extends File {
@@ -133,13 +135,17 @@ function findImports(text: string, tree: Node): Import[] {
   visit(tree, (node) => {
     const specifier = specifierOf(node);
     if (typeof specifier === "string")
-      found.push({ specifier, line: lineAt(text, node.start), isType: isType(node) });
+      found.push({ specifier, line: lineAt(text, node.start), isType: isType(node), isLater: isLater(node) });
   });
   return found;
 }
 
 function isType(node: Node): boolean {
   return node.type === "TSImportType" || node["importKind"] === "type" || node["exportKind"] === "type";
+}
+
+function isLater({ type }: Node): boolean {
+  return type === "ImportExpression" || type === "NewExpression";
 }
 
 function specifierOf(node: Node): unknown {

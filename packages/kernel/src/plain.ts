@@ -1,17 +1,40 @@
 /**
- * The part of the public surface that needs no schema and no library: problems, ids, kinds, limits, and how numbers and times
- * read. A command that only calls a server starts with this much. Everything here is in index.ts too; a test counts what it loads.
+ * The part of the public surface that needs no schema and no library: problems, ids, kinds, limits, plain rules of blocks and
+ * ops, and how numbers and times read. A command that only calls a server, and threads, start with this much. Everything here is
+ * in index.ts too; tests count what it loads.
  */
 
-export { type BlockId, type ConversationId, isAgentId, parseBlockId } from "./model/ids.ts";
-export type { Json, JsonObject } from "./model/json.ts";
-export { KINDS, type Kind } from "./model/kind.ts";
+export { assert, unreachable } from "./model/assert.ts";
+export { blockOf, isResult } from "./model/block.ts";
+export {
+  type BlockId,
+  blockId,
+  type ConversationId,
+  conversationOf,
+  isAgentId,
+  isConversationId,
+  parseBlockId,
+} from "./model/ids.ts";
+export { type Json, type JsonObject, sameJson } from "./model/json.ts";
+export { isEnded, KINDS, type Kind, STATUSES } from "./model/kind.ts";
 export { limits } from "./model/limits.ts";
+export { continues, countNewlines, splicesOf } from "./model/op.ts";
 export { everySession } from "./model/past-sessions.ts";
 export { type PictureSize, pictureSize } from "./model/picture-size.ts";
+export { blobsIn, changePictures } from "./model/pictures.ts";
 export { isProblem, type Problem, problem } from "./model/problem.ts";
 export { type SessionFact, type SessionFacts, sessionFacts } from "./model/session-facts.ts";
 export { type Env, randomName } from "./ports/env.ts";
-export { StoreError, type StoreErrorCode } from "./ports/store-rules.ts";
+export {
+  checkCommit,
+  checkLone,
+  fitsQuery,
+  newestBlockFirst,
+  newestFirst,
+  oldestFirst,
+  StoreError,
+  type StoreErrorCode,
+  spliced,
+} from "./ports/store-rules.ts";
 export { formatAge, formatCost, formatCount, formatDuration, plural } from "./presentation/format.ts";
 export { typedCalls } from "./tools/calls.ts";

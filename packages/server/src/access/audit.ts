@@ -3,16 +3,8 @@
  * what. What cannot be written down is not done.
  */
 
-import {
-  type AuditLog,
-  type Block,
-  isProblem,
-  type JsonObject,
-  type Kernel,
-  type Problem,
-  problem,
-  StoreError,
-} from "@blockyard/kernel";
+import type { AuditLog, Block, Kernel } from "@blockyard/kernel";
+import { isProblem, type JsonObject, type Problem, problem, StoreError } from "@blockyard/kernel/plain";
 import type { Log } from "../system/log.ts";
 import type { Caller } from "./auth.ts";
 

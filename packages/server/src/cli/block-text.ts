@@ -3,29 +3,27 @@
  * and models said stands as they said it. Everything that was written by others is made safe first.
  */
 
+import type { BlockSnapshot, Kind, TurnView } from "@blockyard/kernel";
 import {
   agentName,
   answerWords,
   askOf,
-  type BlockSnapshot,
   callOutcome,
   cameWords,
   changeTexts,
   citedMarkdown,
   firstSentence,
   isNotice,
-  type Kind,
   callLine as lineOf,
   metadataOf,
   noticeName,
   observedHeading,
   sourcesOf,
-  type TurnView,
   timesText,
   todoLine,
   UNVERIFIED,
   waitsFor,
-} from "@blockyard/kernel";
+} from "@blockyard/kernel/presentation";
 import { changedLines, foldingOf, type Shown } from "../export/closed.ts";
 import { turnFacts } from "../export/html.ts";
 import { commandSummary, type Item, isFollowed, timeline } from "../export/timeline.ts";

@@ -4,7 +4,8 @@
  * log, or that is not here, is the whole table's.
  */
 
-import { Cursors, callIn, coreTable, inlineMatcher, type Kernel } from "@blockyard/kernel";
+import { inlineMatcher } from "@blockyard/kernel/search";
+import { Cursors, callIn, coreTable, type Kernel } from "@blockyard/kernel/tools";
 
 export class CoreCalls {
   readonly #kernel: Kernel;

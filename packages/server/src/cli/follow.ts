@@ -3,7 +3,9 @@
  * block at a time is shown while it grows; what others write meanwhile is shown when it is whole.
  */
 
-import { askOf, type BlockPatch, type BlockSnapshot, isProblem } from "@blockyard/kernel";
+import type { BlockPatch, BlockSnapshot } from "@blockyard/kernel";
+import { isProblem } from "@blockyard/kernel/plain";
+import { askOf } from "@blockyard/kernel/presentation";
 import { type BlockSource, known } from "./block-source.ts";
 import { blockText, callLine, type TextOptions } from "./block-text.ts";
 import { safeText } from "./terminal.ts";

@@ -4,14 +4,15 @@
  */
 
 import { join } from "node:path";
-import { exportLines, Kernel, type Store, StoreError, typedCalls } from "@blockyard/kernel";
+import type { Store } from "@blockyard/kernel";
+import { StoreError, typedCalls } from "@blockyard/kernel/plain";
+import { exportLines, Kernel } from "@blockyard/kernel/tools";
 import { Audit } from "../access/audit.ts";
 import { Auth, type Caller, ownerName } from "../access/auth.ts";
 import type { Tools } from "../app/tool-table.ts";
 import { type Config, prepareHome } from "../config/config.ts";
 import { rawRuns } from "../export/raw-runs.ts";
 import { redactBody } from "../ingest/redact-body.ts";
-import { Secrets } from "../ingest/secrets.ts";
 import { openNamed } from "../stores/postgres/named.ts";
 import { hasDatabase } from "../stores/sqlite/restored.ts";
 import { openSqliteStore } from "../stores/sqlite/sqlite.ts";
@@ -53,7 +54,6 @@ function clientOf(config: Config, store: Store): BlockSource {
   prepareHome(config.home);
   const owner: Caller = { agent: ownerName(), role: "owner", by: "token" };
   const core = new CoreCalls(kernel, owner.agent);
-  const secrets = config.redactIngest ? new Secrets() : undefined;
   const incoming = (body: AsyncIterable<Uint8Array>) => (config.redactIngest ? redactBody(body) : body);
   let whole: Promise<Tools> | undefined;
   const tools = () => {
@@ -73,6 +73,8 @@ function clientOf(config: Config, store: Store): BlockSource {
     },
     async ingest(query, body) {
       const { ingestStream } = await import("../ingest/ingest-stream.ts");
+      const { Secrets } = await import("../ingest/secrets.ts");
+      const secrets = config.redactIngest ? new Secrets() : undefined;
       return ingestStream(kernel, owner, query, incoming(body), secrets);
     },
     async import(body) {

@@ -1,5 +1,5 @@
 /** marked's lexer with a bound on its work, and with formulas left alone, the same as the page's. */
-import { boundRules, MarkdownBudget, maskMath, mathRules, TOO_HARD } from "@blockyard/kernel";
+import { boundRules, MarkdownBudget, maskMath, mathRules, TOO_HARD } from "@blockyard/kernel/presentation";
 import { Hooks, Lexer, type Token, Tokenizer } from "marked";
 
 const hooks = Object.assign(new Hooks(), { emStrongMask: maskMath });

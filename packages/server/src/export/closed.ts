@@ -3,9 +3,9 @@
  * knows of itself.
  */
 
+import type { BlockSnapshot } from "@blockyard/kernel";
 import {
   amountOf,
-  type BlockSnapshot,
   type Extent,
   excerptOf,
   type Form,
@@ -15,7 +15,7 @@ import {
   leftWords,
   startLines,
   tailLines,
-} from "@blockyard/kernel";
+} from "@blockyard/kernel/presentation";
 
 export interface Shown extends Partial<Extent> {
   readonly block: BlockSnapshot;

@@ -3,31 +3,28 @@
  * Where it stands among other blocks is html-item.ts.
  */
 
+import type { BlockSnapshot, Metadata, Reason } from "@blockyard/kernel";
+import { formatDuration, type Kind } from "@blockyard/kernel/plain";
 import {
-  type BlockSnapshot,
   changedIn,
   changeTexts,
   citedMarkdown,
   exactText,
   firstSentence,
-  formatDuration,
   isMarkdownResult,
   isNotice,
-  type Kind,
-  type Metadata,
   metadataOf,
   noticeName,
   observedHeading,
   plainTerminal,
   REASON_WORDS,
-  type Reason,
   safeLink,
   safePicture,
   sourcesOf,
   timesText,
   todoLine,
   UNVERIFIED,
-} from "@blockyard/kernel";
+} from "@blockyard/kernel/presentation";
 import { type Html, html, join, NOTHING } from "../system/escape.ts";
 import { changedLines, foldingOf, linesOf, type Shown } from "./closed.ts";
 import { highlight } from "./highlight.ts";

@@ -4,10 +4,11 @@
  * html-block.ts.
  */
 
+import type { BlockSnapshot } from "@blockyard/kernel";
+import { plural } from "@blockyard/kernel/plain";
 import {
   answerWords,
   askOf,
-  type BlockSnapshot,
   callLine,
   callOutcome,
   cameWords,
@@ -15,11 +16,10 @@ import {
   endWord,
   exactText,
   metadataOf,
-  plural,
   repeatsDenial,
   shortPath,
   showsPictures,
-} from "@blockyard/kernel";
+} from "@blockyard/kernel/presentation";
 import { type Html, html, join, NOTHING } from "../system/escape.ts";
 import { foldingOf } from "./closed.ts";
 import { highlight } from "./highlight.ts";

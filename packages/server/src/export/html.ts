@@ -4,14 +4,9 @@
  */
 
 import { createHash } from "node:crypto";
-import {
-  formatCost,
-  formatDuration,
-  nativeFacts,
-  plural,
-  sessionFacts,
-  type TurnView,
-} from "@blockyard/kernel";
+import type { TurnView } from "@blockyard/kernel";
+import { formatCost, formatDuration, plural, sessionFacts } from "@blockyard/kernel/plain";
+import { nativeFacts } from "@blockyard/kernel/presentation";
 import { type Html, html, join } from "../system/escape.ts";
 import { branchesHtml, itemHtml } from "./html-item.ts";
 import { STYLE } from "./style.ts";

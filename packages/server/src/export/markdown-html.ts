@@ -3,7 +3,7 @@
  * links lead only where links may lead, and pictures from elsewhere are links.
  */
 
-import { decodeReferences, type MathToken, safeLink, safePicture } from "@blockyard/kernel";
+import { decodeReferences, type MathToken, safeLink, safePicture } from "@blockyard/kernel/presentation";
 import type { Token, Tokens } from "marked";
 import { type Html, html, join, NOTHING } from "../system/escape.ts";
 import { lexBounded } from "./bounded-lexer.ts";

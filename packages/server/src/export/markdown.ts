@@ -4,9 +4,10 @@
  * any run of backticks inside them, so no text can end its own.
  */
 
+import type { BlockSnapshot, Metadata } from "@blockyard/kernel";
+import { type Kind, plural, sessionFacts } from "@blockyard/kernel/plain";
 import {
   answerWords,
-  type BlockSnapshot,
   callLine,
   callOutcome,
   cameWords,
@@ -14,19 +15,15 @@ import {
   citedMarkdown,
   isMarkdownResult,
   isNotice,
-  type Kind,
-  type Metadata,
   metadataOf,
   noticeName,
   observedHeading,
   plainTerminal,
-  plural,
   safeLink,
-  sessionFacts,
   sourcesOf,
   timesText,
   UNVERIFIED,
-} from "@blockyard/kernel";
+} from "@blockyard/kernel/presentation";
 import { changedLines, foldingOf, linesOf, type Shown } from "./closed.ts";
 import { turnAfter, turnFacts } from "./html.ts";
 import { commandSummary, type Item, isFollowed, timeline } from "./timeline.ts";

@@ -3,7 +3,7 @@
  * colours are shown in the text's own.
  */
 
-import { readTerminal, type TerminalRun, type TerminalStyle } from "@blockyard/kernel";
+import { readTerminal, type TerminalRun, type TerminalStyle } from "@blockyard/kernel/presentation";
 import { type Html, html, join } from "../system/escape.ts";
 
 const MAX_CHARS = 2_000_000;

@@ -3,12 +3,12 @@
  * one. The same rules as on the page, asked with whole blocks.
  */
 
+import type { BlockSnapshot } from "@blockyard/kernel";
+import { isEnded } from "@blockyard/kernel/plain";
 import {
-  type BlockSnapshot,
   type Entry,
   gather,
   gatheredWords,
-  isEnded,
   isGathered,
   livingTodos,
   outputSummary,
@@ -16,7 +16,7 @@ import {
   type Speaker,
   SUMMARY_LINES,
   speakerOf,
-} from "@blockyard/kernel";
+} from "@blockyard/kernel/presentation";
 import { linesOf } from "./closed.ts";
 import type { ExportHead, ExportNode } from "./tree.ts";
 

@@ -4,13 +4,9 @@
  * messages that have waited: once such a one has run, it stands where it was said.
  */
 
-import {
-  type BlockSnapshot,
-  type ExportLine,
-  isResult,
-  type TurnView,
-  withShortPaths,
-} from "@blockyard/kernel";
+import type { BlockSnapshot, ExportLine, TurnView } from "@blockyard/kernel";
+import { isResult } from "@blockyard/kernel/plain";
+import { withShortPaths } from "@blockyard/kernel/presentation";
 
 export type ExportHead = Extract<ExportLine, { readonly type: "conversation" }>;
 

@@ -6,7 +6,9 @@
  * Invariant: it never knows more than the tables at the last update. A filter is kept with the version that it is of.
  */
 
-import { type Kind, limits, mayContain, type SearchQuery, type TrigramQuery } from "@blockyard/kernel";
+import type { SearchQuery } from "@blockyard/kernel";
+import { type Kind, limits } from "@blockyard/kernel/plain";
+import { mayContain, type TrigramQuery } from "@blockyard/kernel/search";
 
 /** What is needed of a block to tell whether it is worth reading. */
 export interface Outline {

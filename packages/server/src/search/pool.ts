@@ -8,15 +8,8 @@
  */
 
 import { Worker } from "node:worker_threads";
-import {
-  limits,
-  type MatchAnswer,
-  type Matcher,
-  type Problem,
-  problem,
-  type SearchAnswer,
-  type SearchQuery,
-} from "@blockyard/kernel";
+import type { MatchAnswer, Matcher, SearchAnswer, SearchQuery } from "@blockyard/kernel";
+import { limits, type Problem, problem } from "@blockyard/kernel/plain";
 import { ThreadGate } from "../system/thread-gate.ts";
 import { type Changes, type MemtableBlock, type Reply, type Request, starved } from "./message.ts";
 

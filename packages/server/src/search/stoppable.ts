@@ -5,7 +5,7 @@
  */
 
 import { Script } from "node:vm";
-import { type Clock, type Guard, matchWithin } from "@blockyard/kernel";
+import { type Clock, type Guard, matchWithin } from "@blockyard/kernel/search";
 import { starved } from "./message.ts";
 
 /** Asking for the time takes a microsecond: not for every match. */

@@ -7,7 +7,7 @@
  * The scan goes over the text once and looks at structure only; the grammar itself is JSON.parse's business.
  */
 
-import { limits, type Problem, problem } from "@blockyard/kernel";
+import { limits, type Problem, problem } from "@blockyard/kernel/plain";
 
 /** Deeper than any value that is kept, so that the tools' own, kinder message is the usual one. */
 const MAX_DEPTH = limits.jsonDepth + 32;

@@ -3,7 +3,8 @@
  * end. Its memory is about that of the texts.
  */
 
-import { foldCase, type Kind } from "@blockyard/kernel";
+import type { Kind } from "@blockyard/kernel";
+import { foldCase } from "@blockyard/kernel/search";
 import { type Document, Documents } from "./documents.ts";
 import { PostingWriter } from "./postings.ts";
 import { type SegmentFacts, SegmentWriter } from "./segment-writer.ts";

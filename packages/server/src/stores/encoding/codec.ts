@@ -15,19 +15,14 @@
  */
 
 import { constants } from "node:zlib";
+import type { Block, Op, OpBody, Role, Splice, Status } from "@blockyard/kernel";
 import {
-  type Block,
   type BlockId,
   blockOf,
   type ConversationId,
   type JsonObject,
   type Kind,
-  type Op,
-  type OpBody,
-  type Role,
-  type Splice,
-  type Status,
-} from "@blockyard/kernel";
+} from "@blockyard/kernel/plain";
 import { zstdCompress, zstdDecompress } from "../../system/zstd.ts";
 import type { ByteReader, ByteWriter } from "./bytes.ts";
 

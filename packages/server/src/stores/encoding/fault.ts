@@ -4,7 +4,7 @@
  */
 
 import { crc32 } from "node:zlib";
-import { StoreError, type StoreErrorCode } from "@blockyard/kernel";
+import { StoreError, type StoreErrorCode } from "@blockyard/kernel/plain";
 
 // SQLite's primary result codes, https://sqlite.org/rescode.html
 const CODES: Readonly<Record<number, StoreErrorCode>> = {

@@ -9,7 +9,8 @@
  * often as that at most. A block that has ended takes in all its small chunks.
  */
 
-import { type BlockId, type ConversationId, continues, type Op } from "@blockyard/kernel";
+import type { Op } from "@blockyard/kernel";
+import { type BlockId, type ConversationId, continues } from "@blockyard/kernel/plain";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { readOp, writeOp } from "./codec.ts";
 

@@ -3,15 +3,8 @@
  * themselves are told only after the transaction was committed. Also the way back: what the tables have of an owner.
  */
 
-import {
-  type BlockId,
-  type ConversationId,
-  type Fold,
-  isEnded,
-  type LogPoint,
-  limits,
-  type Op,
-} from "@blockyard/kernel";
+import type { Fold, LogPoint, Op } from "@blockyard/kernel";
+import { type BlockId, type ConversationId, isEnded, limits } from "@blockyard/kernel/plain";
 import type { AnyHead, BlockHead, ConversationHead, Memtable, RawHead } from "../sqlite/memtable.ts";
 import type { ChunkRow, FoldRow } from "../sqlite/table-row.ts";
 import type { Tables } from "../sqlite/tables.ts";

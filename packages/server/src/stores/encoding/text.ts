@@ -3,7 +3,8 @@
  * applied to pieces of bounded length, so that a thousand edits of a 10 MB text do not copy it a thousand times.
  */
 
-import { type Op, type Splice, splicesOf } from "@blockyard/kernel";
+import type { Op, Splice } from "@blockyard/kernel";
+import { splicesOf } from "@blockyard/kernel/plain";
 import { corrupt } from "./fault.ts";
 
 const PIECE_CHARS = 32 * 1024;

@@ -7,7 +7,7 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { StoreError, type StoreErrorCode } from "@blockyard/kernel";
+import { StoreError, type StoreErrorCode } from "@blockyard/kernel/plain";
 import pg from "pg";
 import type { DatabaseAddress } from "../../config/database-address.ts";
 import { asFault, isDropped } from "./fault.ts";

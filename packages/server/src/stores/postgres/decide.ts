@@ -3,13 +3,8 @@
  * no two commits take one number is tested without a server. Each conversation is decided for itself.
  */
 
-import {
-  type BlockId,
-  type Commit,
-  type CommitAnswer,
-  type ConversationId,
-  checkCommit,
-} from "@blockyard/kernel";
+import type { Commit, CommitAnswer } from "@blockyard/kernel";
+import { type BlockId, type ConversationId, checkCommit } from "@blockyard/kernel/plain";
 
 export interface Decided {
   /** In order: those that take effect together. */

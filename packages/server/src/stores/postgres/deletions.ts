@@ -5,7 +5,8 @@
  * server.
  */
 
-import { blobsIn, type ConversationId, type Deletion, type DeletionLog } from "@blockyard/kernel";
+import type { Deletion, DeletionLog } from "@blockyard/kernel";
+import { blobsIn, type ConversationId } from "@blockyard/kernel/plain";
 import { packedMetadata } from "../encoding/codec.ts";
 import type { Connection } from "./connections.ts";
 import { isText, keyOf } from "./rows.ts";

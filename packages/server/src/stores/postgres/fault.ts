@@ -3,7 +3,7 @@
  * about one: whether the connection is gone, whether trying again may help, whether it is the fault of the values.
  */
 
-import { StoreError, type StoreErrorCode } from "@blockyard/kernel";
+import { StoreError, type StoreErrorCode } from "@blockyard/kernel/plain";
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html, by code, then by class
 const CODES: Readonly<Record<string, StoreErrorCode>> = {

@@ -3,7 +3,8 @@
  * behind the fold stay as they are.
  */
 
-import { assert, type BlockId, type Fold } from "@blockyard/kernel";
+import type { Fold } from "@blockyard/kernel";
+import { assert, type BlockId } from "@blockyard/kernel/plain";
 import { cutRun } from "../encoding/runs.ts";
 import { packFold } from "../encoding/settle.ts";
 import type { Connection } from "./connections.ts";

@@ -8,15 +8,9 @@
  * block is: ops come back as before, appends of one unit as runs.
  */
 
-import {
-  type BlockId,
-  type ConversationId,
-  type Fold,
-  filterOf,
-  isEnded,
-  type Op,
-  type Status,
-} from "@blockyard/kernel";
+import type { Fold, Op, Status } from "@blockyard/kernel";
+import { type BlockId, type ConversationId, isEnded } from "@blockyard/kernel/plain";
+import { filterOf } from "@blockyard/kernel/search";
 import { FULL_CHUNK_BYTES, mergeRuns } from "../encoding/runs.ts";
 import { unpackFold } from "../encoding/settle.ts";
 import { textOf } from "../encoding/text.ts";

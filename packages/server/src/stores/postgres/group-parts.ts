@@ -3,17 +3,8 @@
  * one statement. Which commits are accepted, and the rows of conversations, are group.ts.
  */
 
-import {
-  type Block,
-  type BlockId,
-  type Commit,
-  type Conversation,
-  type ConversationId,
-  limits,
-  type Op,
-  splicesOf,
-  type Turn,
-} from "@blockyard/kernel";
+import type { Block, Commit, Conversation, Op, Turn } from "@blockyard/kernel";
+import { type BlockId, type ConversationId, limits, splicesOf } from "@blockyard/kernel/plain";
 import { mergeRuns } from "../encoding/runs.ts";
 import type { Connection } from "./connections.ts";
 import { keyOf, packed, packedBlock, packOps, pathOf } from "./rows.ts";

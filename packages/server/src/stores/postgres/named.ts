@@ -3,7 +3,7 @@
  * is needed, and nowhere else.
  */
 
-import { StoreError } from "@blockyard/kernel";
+import { StoreError } from "@blockyard/kernel/plain";
 import { ConfigError } from "../../config/config.ts";
 import type { DatabaseAddress } from "../../config/database-address.ts";
 import type { PostgresStore } from "./postgres.ts";

@@ -6,7 +6,8 @@
  * Rows of a BlockIndex have a number each; here it is given to a block when it is first seen.
  */
 
-import { isEnded, type Kind, type Status } from "@blockyard/kernel";
+import type { Status } from "@blockyard/kernel";
+import { isEnded, type Kind } from "@blockyard/kernel/plain";
 import { BlockIndex, type Entry } from "../../search/block-index.ts";
 import type { Connection } from "./connections.ts";
 

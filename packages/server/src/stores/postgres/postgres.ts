@@ -8,31 +8,33 @@
  */
 
 import { randomBytes } from "node:crypto";
-import {
-  type Block,
-  type BlockId,
-  type BlockLog,
-  type BlockQuery,
-  type Commit,
-  type CommitAnswer,
-  type Conversation,
-  type ConversationId,
-  type ConversationQuery,
-  type DeletionLog,
-  type Fold,
-  type Json,
-  type LogPoint,
-  type Missed,
-  type Op,
-  type Problem,
-  type RawRun,
-  type SearchAnswer,
-  type SearchQuery,
-  type Store,
-  StoreError,
-  type Turn,
-  type TurnedCommit,
+import type {
+  Block,
+  BlockLog,
+  BlockQuery,
+  Commit,
+  CommitAnswer,
+  Conversation,
+  ConversationQuery,
+  DeletionLog,
+  Fold,
+  LogPoint,
+  Missed,
+  Op,
+  RawRun,
+  SearchAnswer,
+  SearchQuery,
+  Store,
+  Turn,
+  TurnedCommit,
 } from "@blockyard/kernel";
+import {
+  type BlockId,
+  type ConversationId,
+  type Json,
+  type Problem,
+  StoreError,
+} from "@blockyard/kernel/plain";
 import { DatabaseAddress } from "../../config/database-address.ts";
 import { SearchPool } from "../../search/pool.ts";
 import { unpackJson } from "../encoding/codec.ts";

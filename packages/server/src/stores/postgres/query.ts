@@ -2,18 +2,16 @@
  * Reading: one statement each, so that what comes back is of one moment, whatever others write meanwhile.
  */
 
-import {
-  type Block,
-  type BlockId,
-  type BlockQuery,
-  type Conversation,
-  type ConversationId,
-  type ConversationQuery,
-  type Fold,
-  type LogPoint,
-  type Op,
-  STATUSES,
+import type {
+  Block,
+  BlockQuery,
+  Conversation,
+  ConversationQuery,
+  Fold,
+  LogPoint,
+  Op,
 } from "@blockyard/kernel";
+import { type BlockId, type ConversationId, STATUSES } from "@blockyard/kernel/plain";
 import { unpackFold } from "../encoding/settle.ts";
 import type { Connection } from "./connections.ts";
 import { damaged } from "./fault.ts";

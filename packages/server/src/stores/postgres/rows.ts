@@ -3,16 +3,8 @@
  */
 
 import { createHash } from "node:crypto";
-import {
-  type Block,
-  type BlockId,
-  type Conversation,
-  type ConversationId,
-  type Kind,
-  type Op,
-  parseBlockId,
-  type Status,
-} from "@blockyard/kernel";
+import type { Block, Conversation, Op, Status } from "@blockyard/kernel";
+import { type BlockId, type ConversationId, type Kind, parseBlockId } from "@blockyard/kernel/plain";
 import { compress, decompress, packBlock, packJson, unpackBlock, unpackJson } from "../encoding/codec.ts";
 import { decodeOps, encodeOps } from "../encoding/runs.ts";
 import { INDEXED_PATH_BYTES } from "./schema.ts";

@@ -24,7 +24,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { StoreError } from "@blockyard/kernel";
+import { StoreError } from "@blockyard/kernel/plain";
 import { AUDIT_TABLES } from "./audit.ts";
 import type { Connection } from "./connections.ts";
 

@@ -4,7 +4,9 @@
  */
 
 import { workerData } from "node:worker_threads";
-import { limits, type Problem, type SearchAnswer, searchBlocks } from "@blockyard/kernel";
+import type { SearchAnswer } from "@blockyard/kernel";
+import { limits, type Problem } from "@blockyard/kernel/plain";
+import { searchBlocks } from "@blockyard/kernel/search";
 import { DatabaseAddress } from "../../config/database-address.ts";
 import type { Request } from "../../search/message.ts";
 import { RecentTexts } from "../../search/recent-texts.ts";

@@ -4,15 +4,9 @@
  * snapshot.
  */
 
-import {
-  type Block,
-  blockId,
-  type Demand,
-  filterOf,
-  type SearchQuery,
-  type SearchSource,
-  trigramsOf,
-} from "@blockyard/kernel";
+import type { Block, SearchQuery } from "@blockyard/kernel";
+import { blockId } from "@blockyard/kernel/plain";
+import { type Demand, filterOf, type SearchSource, trigramsOf } from "@blockyard/kernel/search";
 import type { Entry } from "../../search/block-index.ts";
 import type { RecentTexts } from "../../search/recent-texts.ts";
 import { unpackFold } from "../encoding/settle.ts";

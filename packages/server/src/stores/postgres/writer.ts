@@ -12,14 +12,8 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type Commit,
-  type CommitAnswer,
-  type ConversationId,
-  type Op,
-  StoreError,
-  type TurnedCommit,
-} from "@blockyard/kernel";
+import type { Commit, CommitAnswer, Op, TurnedCommit } from "@blockyard/kernel";
+import { type ConversationId, StoreError } from "@blockyard/kernel/plain";
 import type { Connection, Connections } from "./connections.ts";
 import { asFault, isDropped, isOfValues, isTransient } from "./fault.ts";
 import { type RawPart, type Verdict, type Written, withOwnBytes, writeGroup } from "./group.ts";

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
-import { StoreError } from "@blockyard/kernel";
+import { StoreError } from "@blockyard/kernel/plain";
 import { linkOrMove } from "../../system/link-file.ts";
 import { asFault } from "../encoding/fault.ts";
 import { syncDirectory, syncFile } from "./integrity.ts";

@@ -4,17 +4,8 @@
  * Nothing outside the batch changes before that row is durable.
  */
 
-import {
-  type Block,
-  type BlockId,
-  type Commit,
-  type CommitAnswer,
-  type Conversation,
-  type ConversationId,
-  checkCommit,
-  checkLone,
-  type Op,
-} from "@blockyard/kernel";
+import type { Block, Commit, CommitAnswer, Conversation, Op } from "@blockyard/kernel";
+import { type BlockId, type ConversationId, checkCommit, checkLone } from "@blockyard/kernel/plain";
 import { ByteWriter } from "../encoding/bytes.ts";
 import { type Before, isStreamed, type RawEntry, writeCommit, writeRaw, writeStreams } from "./journal.ts";
 import type { BlockHead, ConversationHead, Memtable, Streamed } from "./memtable.ts";

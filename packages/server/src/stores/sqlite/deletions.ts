@@ -8,7 +8,8 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
-import { blobsIn, type ConversationId, type Deletion, type DeletionLog, StoreError } from "@blockyard/kernel";
+import type { Deletion, DeletionLog } from "@blockyard/kernel";
+import { blobsIn, type ConversationId, StoreError } from "@blockyard/kernel/plain";
 import { packedMetadata } from "../encoding/codec.ts";
 import type { Memtable } from "./memtable.ts";
 import { pragma } from "./schema.ts";

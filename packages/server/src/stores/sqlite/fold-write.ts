@@ -3,7 +3,8 @@
  * kernel's business.
  */
 
-import { assert, type BlockId, type Fold } from "@blockyard/kernel";
+import type { Fold } from "@blockyard/kernel";
+import { assert, type BlockId } from "@blockyard/kernel/plain";
 import { cutRun } from "../encoding/runs.ts";
 import { packFold, rewriteOps, settle } from "../encoding/settle.ts";
 import { opsOf } from "./layered-read.ts";

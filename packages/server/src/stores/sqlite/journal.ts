@@ -21,20 +21,14 @@
  * What a short record leaves out is in the record before it.
  */
 
+import type { Block, Commit, Conversation, Op, OpBody, RawRun, Turn } from "@blockyard/kernel";
 import {
-  type Block,
   type BlockId,
-  type Commit,
-  type Conversation,
   type ConversationId,
   conversationOf,
   type Json,
-  type Op,
-  type OpBody,
-  type RawRun,
   sameJson,
-  type Turn,
-} from "@blockyard/kernel";
+} from "@blockyard/kernel/plain";
 import { ByteReader, type ByteWriter } from "../encoding/bytes.ts";
 import { readOp, writeOp } from "../encoding/codec.ts";
 import { corrupt } from "../encoding/fault.ts";

@@ -5,7 +5,7 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
-import { StoreError } from "@blockyard/kernel";
+import { StoreError } from "@blockyard/kernel/plain";
 import { asFault } from "../encoding/fault.ts";
 
 export interface Lock {

@@ -6,7 +6,7 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
-import { StoreError } from "@blockyard/kernel";
+import { StoreError } from "@blockyard/kernel/plain";
 import { pickHeads, settle } from "../encoding/settle.ts";
 import type { JournalWindow } from "./journal-window.ts";
 import type { AnyHead, Memtable } from "./memtable.ts";

@@ -9,20 +9,15 @@
  * that the tables lack; `since` is then the first journal row that it still needs, and `dirty` is in that order.
  */
 
+import type { Block, Commit, Conversation, Op, RawRun, Turn } from "@blockyard/kernel";
 import {
-  type Block,
   type BlockId,
-  type Commit,
-  type Conversation,
   type ConversationId,
   continues,
   isEnded,
   type Json,
-  type Op,
   parseBlockId,
-  type RawRun,
-  type Turn,
-} from "@blockyard/kernel";
+} from "@blockyard/kernel/plain";
 import { joinRun } from "../encoding/runs.ts";
 import type { Before, RawEntry, StreamedEntry } from "./journal.ts";
 import type { Tables } from "./tables.ts";

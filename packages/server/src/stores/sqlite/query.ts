@@ -3,18 +3,15 @@
  * rows are taken out of their answer and the memtable ones that fit are put in.
  */
 
+import type { Block, BlockQuery, Conversation, ConversationQuery } from "@blockyard/kernel";
 import {
-  type Block,
-  type BlockQuery,
-  type Conversation,
   type ConversationId,
-  type ConversationQuery,
   fitsQuery,
   newestFirst,
   oldestFirst,
   parseBlockId,
   STATUSES,
-} from "@blockyard/kernel";
+} from "@blockyard/kernel/plain";
 import type { Memtable } from "./memtable.ts";
 import {
   openBlock,

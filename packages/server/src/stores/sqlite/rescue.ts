@@ -5,7 +5,7 @@
 
 import { renameSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { StoreError } from "@blockyard/kernel";
+import { StoreError } from "@blockyard/kernel/plain";
 import { copyDatabase } from "./backup.ts";
 import { isWholeLoss, type Loss } from "./open-file.ts";
 import { pragma } from "./schema.ts";

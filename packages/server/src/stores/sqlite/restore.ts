@@ -11,7 +11,7 @@
 
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { StoreError } from "@blockyard/kernel";
+import { StoreError } from "@blockyard/kernel/plain";
 import { guarded } from "../encoding/fault.ts";
 import { syncDirectory, syncFile } from "./integrity.ts";
 import { holdLock } from "./lock.ts";

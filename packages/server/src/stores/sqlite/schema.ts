@@ -26,7 +26,7 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
-import { StoreError } from "@blockyard/kernel";
+import { StoreError } from "@blockyard/kernel/plain";
 import { corrupt, guarded } from "../encoding/fault.ts";
 import { AUDIT_SCHEMA } from "./audit-table.ts";
 

@@ -12,30 +12,32 @@
 
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import {
-  type AuditLog,
-  type Block,
-  type BlockId,
-  type BlockLog,
-  type BlockQuery,
-  type Commit,
-  type CommitAnswer,
-  type Conversation,
-  type ConversationId,
-  type ConversationQuery,
-  type Fold,
-  type Json,
-  type LogPoint,
-  type Matcher,
-  type Op,
-  type Problem,
-  type RawRun,
-  type SearchAnswer,
-  type SearchQuery,
-  type Store,
-  StoreError,
-  type Turn,
+import type {
+  AuditLog,
+  Block,
+  BlockLog,
+  BlockQuery,
+  Commit,
+  CommitAnswer,
+  Conversation,
+  ConversationQuery,
+  Fold,
+  LogPoint,
+  Matcher,
+  Op,
+  RawRun,
+  SearchAnswer,
+  SearchQuery,
+  Store,
+  Turn,
 } from "@blockyard/kernel";
+import {
+  type BlockId,
+  type ConversationId,
+  type Json,
+  type Problem,
+  StoreError,
+} from "@blockyard/kernel/plain";
 import { SearchPool } from "../../search/pool.ts";
 import { asFault, guarded } from "../encoding/fault.ts";
 import { addAudit, readAudit } from "./audit-table.ts";

@@ -11,7 +11,7 @@
  * and then it is fresh. A cursor counts only what was in the tables when the blocks were read: see `#owed`.
  */
 
-import { isEnded } from "@blockyard/kernel";
+import { isEnded } from "@blockyard/kernel/plain";
 import { SegmentBuilder } from "../../../search/segment/segment-builder.ts";
 import { mergeSegments } from "../../../search/segment/segment-merge.ts";
 import { type BlockOutline, type ConversationState, outlineOf, type StoreReader } from "../reader.ts";

@@ -5,16 +5,9 @@
  */
 
 import { workerData } from "node:worker_threads";
-import {
-  isProblem,
-  limits,
-  type MatchAnswer,
-  matchWithin,
-  newestBlockFirst,
-  type Problem,
-  type SearchAnswer,
-  searchBlocks,
-} from "@blockyard/kernel";
+import type { SearchAnswer } from "@blockyard/kernel";
+import { isProblem, limits, newestBlockFirst, type Problem } from "@blockyard/kernel/plain";
+import { type MatchAnswer, matchWithin, searchBlocks } from "@blockyard/kernel/search";
 import type { Request } from "../../../search/message.ts";
 import { RecentTexts } from "../../../search/recent-texts.ts";
 import { say, serveRequests } from "../../../search/search-thread.ts";

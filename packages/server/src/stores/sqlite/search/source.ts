@@ -6,15 +6,9 @@
  * to be read in the time of a search, and last the backlog of an index that is being built.
  */
 
-import {
-  type Block,
-  type Demand,
-  fitsSearch,
-  newestBlockFirst,
-  type SearchIndexing,
-  type SearchQuery,
-  type SearchSource,
-} from "@blockyard/kernel";
+import type { Block, SearchIndexing, SearchQuery } from "@blockyard/kernel";
+import { newestBlockFirst } from "@blockyard/kernel/plain";
+import { type Demand, fitsSearch, type SearchSource } from "@blockyard/kernel/search";
 import type { MemtableBlock } from "../../../search/message.ts";
 import type { RecentTexts } from "../../../search/recent-texts.ts";
 import type { SegmentReader } from "../../../search/segment/segment-reader.ts";

@@ -1,0 +1,91 @@
+/**
+ * How things read, for whoever only shows them: exports and the command line. It needs schemas, and neither texts that merge nor
+ * the write path. Everything here is in index.ts too.
+ */
+
+export { type Ask, askOf, waitsFor } from "./model/ask.ts";
+export { metadataOf } from "./model/metadata.ts";
+export { timesText } from "./model/times.ts";
+export { type NativeFacts, nativeFacts } from "./model/turn-facts.ts";
+export { answerWords, askWords, repeatsDenial } from "./presentation/ask-words.ts";
+export {
+  type CallLine,
+  callLine,
+  cameWords,
+  commandIn,
+  endWord,
+  firstSentence,
+  onOneLine,
+  shortPath,
+} from "./presentation/call-line.ts";
+export { type CallOutcome, callOutcome, isAtWork } from "./presentation/call-outcome.ts";
+export {
+  type ChangeText,
+  changedIn,
+  changeTexts,
+  observedHeading,
+  UNVERIFIED,
+} from "./presentation/change-text.ts";
+export { decodeReferences } from "./presentation/character-references.ts";
+export { citedMarkdown, type Source, sourcesOf } from "./presentation/citations.ts";
+export { type Deed, deedOf } from "./presentation/deed.ts";
+export { folderLabel, inFolder, shortenPaths, withShortPaths } from "./presentation/folder-path.ts";
+export { formatAge, formatCost, formatCount, formatDuration, plural } from "./presentation/format.ts";
+export { gather, gatheredWords, livingTodos, type TodoStep } from "./presentation/gather.ts";
+export {
+  type LiveEdit,
+  type LiveInput,
+  type LiveTodo,
+  liveInput,
+  liveTextPath,
+} from "./presentation/live-input.ts";
+export {
+  amountOf,
+  cutLine,
+  type Excerpt,
+  type Extent,
+  excerptOf,
+  isAskedFor,
+  isCutLine,
+  isFailedResult,
+  isLong,
+  type Lines,
+  leftWords,
+} from "./presentation/long-text.ts";
+export {
+  deedOfCall,
+  type Entry,
+  type Facts,
+  type Form,
+  formOf,
+  isGathered,
+  isNotice,
+  type Loudness,
+  loudnessOf,
+  startLines,
+  tailLines,
+} from "./presentation/loudness.ts";
+export { boundRules, MarkdownBudget, type MarkdownRules, TOO_HARD } from "./presentation/markdown-bound.ts";
+export { type MathToken, maskMath, mathRules } from "./presentation/markdown-math.ts";
+export { outputSummary, SUMMARY_LINES } from "./presentation/output-summary.ts";
+export {
+  type GrowingString,
+  PartialJson,
+  type PartialPath,
+  type PartialState,
+} from "./presentation/partial-json.ts";
+export { REASON_WORDS } from "./presentation/reason-words.ts";
+export { isMarkdownResult, showsPictures, todoLine } from "./presentation/result-look.ts";
+export { hostOf, safeImageData, safeLink, safePicture } from "./presentation/safe-link.ts";
+export { isShellCommand } from "./presentation/shell-command.ts";
+export { agentName, type Speaker, speakerOf } from "./presentation/speaker.ts";
+export {
+  paletteColor,
+  plainTerminal,
+  readTerminal,
+  type TerminalLine,
+  type TerminalRun,
+  type TerminalStyle,
+} from "./presentation/terminal-text.ts";
+export { knownTool, toolTitle } from "./presentation/tool-title.ts";
+export { exactText } from "./text/exact.ts";

@@ -77,6 +77,10 @@ test("[V5] what is not loaded is found and gone to; what is closed is opened", a
   expect(await page.locator(`[data-block="${thought}"] .thinking-body`).textContent()).toContain("Quokka");
   yard.kernel.append(tail as string, "tester", "writing of a quokka");
   await yard.kernel.drain(tail as string, "tester");
+  // More than one page of answers: all are counted.
+  await page.getByRole("textbox", { name: "Find in this conversation" }).fill("some words");
+  const all = Array.from({ length: BLOCKS }, (_, i) => i % 30).reduce((sum, count) => sum + count, 0);
+  await expect.poll(() => told(page), PATIENT).toBe(`– of ${all}`);
   await page.getByRole("textbox", { name: "Find in this conversation" }).fill("QUOKK");
   await expect.poll(() => told(page), PATIENT).toBe("– of 3");
   await page.keyboard.press("Shift+Enter");

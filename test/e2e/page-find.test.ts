@@ -53,6 +53,17 @@ function told(page: Page): Promise<string | null> {
   return page.locator(".find .dim").textContent();
 }
 
+/** Notes that the page says so, however shortly. */
+async function noteFetching(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const look = () => {
+      for (const status of document.querySelectorAll("[role=status]"))
+        if (status.textContent?.includes("Loading older blocks…")) document.body.dataset["fetching"] = "said";
+    };
+    new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+  });
+}
+
 /** The block is in the middle of the list's window, not only in the document. */
 async function isSeen(page: Page, block: string): Promise<boolean> {
   return page.evaluate((id) => {
@@ -69,14 +80,22 @@ test("[V5] what is not loaded is found and gone to; what is closed is opened", a
   await page.waitForSelector(`[data-block="${tail}"]`);
   await find(page, "quokka");
   await expect.poll(() => told(page), PATIENT).toBe("– of 2");
+  await noteFetching(page);
   await page.keyboard.press("Enter");
   await expect.poll(() => isSeen(page, text), PATIENT).toBe(true);
   expect(await told(page)).toBe("1 of 2");
+  // It was said that older blocks were fetched for it, and is no longer.
+  expect(await page.evaluate(() => document.body.dataset["fetching"])).toBe("said");
+  expect(await page.getByText("Loading older blocks…").and(page.getByRole("status")).count()).toBe(0);
   await page.keyboard.press("Enter");
   await expect.poll(() => isSeen(page, thought), PATIENT).toBe(true);
   expect(await page.locator(`[data-block="${thought}"] .thinking-body`).textContent()).toContain("Quokka");
   yard.kernel.append(tail as string, "tester", "writing of a quokka");
   await yard.kernel.drain(tail as string, "tester");
+  // More than one page of answers: all are counted.
+  await page.getByRole("textbox", { name: "Find in this conversation" }).fill("some words");
+  const all = Array.from({ length: BLOCKS }, (_, i) => i % 30).reduce((sum, count) => sum + count, 0);
+  await expect.poll(() => told(page), PATIENT).toBe(`– of ${all}`);
   await page.getByRole("textbox", { name: "Find in this conversation" }).fill("QUOKK");
   await expect.poll(() => told(page), PATIENT).toBe("– of 3");
   await page.keyboard.press("Shift+Enter");

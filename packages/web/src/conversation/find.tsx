@@ -3,12 +3,20 @@
  * is being written right now is looked through here besides, and so are the names of tools, which are no text of any block. All
  * matches are counted and marked; Enter goes to the next one, wherever it is.
  */
-import { type Block, type BlockId, isProblem, limits, toolTitle, type View } from "@blockyard/kernel";
+import {
+  type Block,
+  type BlockId,
+  isProblem,
+  limits,
+  type Problem,
+  toolTitle,
+  type View,
+} from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { sought } from "../rows/sought.ts";
 import { focusPrompt } from "../state/invitation.ts";
 import { isFinding, isFollowing } from "../state/page-state.ts";
-import { useOrder, useSession, useViewPart } from "../state/session.tsx";
+import { type Session, useOrder, useSession, useViewPart } from "../state/session.tsx";
 import { isComposing } from "../ui/composing.ts";
 import { Icon } from "../ui/icons.tsx";
 import { type Current, markMatches } from "./find-highlights.ts";
@@ -19,6 +27,11 @@ const COUNT_MS = 250;
 const MIN_CHARS = 2;
 /** Of a block that has more, so many are counted and gone through. */
 const MATCHES_PER_BLOCK = 100;
+/** The server answers page by page; of a conversation that has more, the newest are gone through. */
+const MOST_PAGES = 25;
+/** A server that has much to do is asked again, at first after so long. */
+const TRIES = 4;
+const AGAIN_MS = 300;
 
 /** The title of commands, whose line shows their text alone. */
 const COMMAND = toolTitle("bash", undefined);
@@ -142,35 +155,92 @@ function tellHits(words: string, found: Found, count: number, at: number): strin
 function useFound(view: View, words: string): Found {
   const session = useSession();
   const [found, setFound] = useState(NOTHING);
+  const [isWhole, setWhole] = useState(false);
   const last = useOrder(view).at(-1);
+  useEffect(() => {
+    setWhole(false);
+    if (words.length < MIN_CHARS) return setFound(NOTHING);
+    return later(async (isOld) => {
+      for await (const next of pages(session, view, words)) {
+        if (isOld()) return;
+        setFound(next);
+      }
+      if (!isOld()) setWhole(true);
+    });
+  }, [session, view, words]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a block that has come may have it too
   useEffect(() => {
-    if (words.length < MIN_CHARS) return setFound(NOTHING);
-    let isOld = false;
-    const timer = setTimeout(async () => {
-      const seq = seqOf(view);
-      const answer = await session.ask("kernel.search", {
-        query: words,
-        literal: true,
-        ignore_case: true,
-        kinds: "all",
-        conversation: view.conversation,
-        context_lines: 0,
-        max_matches_per_block: MATCHES_PER_BLOCK,
-        max_blocks: limits.searchBlocks,
-      });
-      if (isOld) return;
-      if (isProblem(answer)) return setFound({ ...NOTHING, words, seq, failure: answer.message });
-      const { blocks, more } = answer;
-      const hits = blocks.map(({ block_id, matches }) => ({ id: block_id, count: matches.length })).reverse();
-      setFound({ words, seq, blocks: hits, more: more || blocks.some((block) => block.more) });
-    }, PAUSE_MS);
-    return () => {
-      isOld = true;
-      clearTimeout(timer);
-    };
-  }, [session, view, words, last]);
+    if (!isWhole) return;
+    return later(async (isOld) => {
+      const { value } = await pages(session, view, words).next();
+      if (value && !isOld()) setFound((known) => withNewest(known, value));
+    });
+  }, [session, view, words, last, isWhole]);
   return found;
+}
+
+/** Done when nothing has changed for a moment; the answer calls it off. */
+function later(run: (isOld: () => boolean) => Promise<void>): () => void {
+  let isOld = false;
+  const timer = setTimeout(() => void run(() => isOld), PAUSE_MS);
+  return () => {
+    isOld = true;
+    clearTimeout(timer);
+  };
+}
+
+/** What was found before, with the newest page of it as it is now. */
+function withNewest(known: Found, newest: Found): Found {
+  if (known.words !== newest.words || newest.failure !== undefined) return known;
+  const now = new Set(newest.blocks.map(({ id }) => id));
+  return {
+    ...known,
+    seq: newest.seq,
+    blocks: [...known.blocks.filter(({ id }) => !now.has(id)), ...newest.blocks],
+  };
+}
+
+/** What was found so far, page after page, the newest blocks first. */
+async function* pages(session: Session, view: View, words: string): AsyncGenerator<Found> {
+  const seq = seqOf(view);
+  const older: Hit[][] = [];
+  let isCut = false;
+  let after: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const answer = await patiently(() => askPage(session, view, words, after));
+    if (isProblem(answer)) return yield { ...NOTHING, words, seq, failure: answer.message };
+    const { blocks, more, next } = answer;
+    older.unshift(blocks.map(({ block_id, matches }) => ({ id: block_id, count: matches.length })).reverse());
+    isCut ||= blocks.some((block) => block.more);
+    yield { words, seq, blocks: older.flat(), more: more || isCut };
+    // A page that ends where it began would be the same again.
+    if (next === undefined || next === after) return;
+    after = next;
+  }
+}
+
+function askPage(session: Session, view: View, words: string, after: string | undefined) {
+  return session.ask("kernel.search", {
+    query: words,
+    literal: true,
+    ignore_case: true,
+    kinds: "all",
+    conversation: view.conversation,
+    context_lines: 0,
+    max_matches_per_block: MATCHES_PER_BLOCK,
+    max_blocks: limits.searchBlocks,
+    ...(after === undefined ? {} : { after }),
+  });
+}
+
+/** A search that was not done in time is tried again: that the server was busy says nothing about the words. */
+async function patiently<T>(ask: () => Promise<T | Problem>): Promise<T | Problem> {
+  for (let pause = AGAIN_MS, tries = 1; ; pause *= 2, tries++) {
+    const answer = await ask();
+    const isLate = isProblem(answer) && (answer.problem === "timeout" || answer.problem === "busy");
+    if (!isLate || tries === TRIES) return answer;
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
 }
 
 function seqOf(view: View): number {

@@ -68,7 +68,7 @@ export const BlockList = memo(function BlockList({ view, rows, target }: ListPro
   }, [rows]);
   useReaderScrolls(scroller);
   useHolds(stage, scroller);
-  useSought(view, stage, rows, target, page);
+  const isFetching = useSought(view, stage, rows, target, page);
   useFocusedRow(stage, rows, target);
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows that have come may still be too few
   useEffect(() => pageIfNear(stage.strip, page), [stage, page, rows]);
@@ -94,6 +94,11 @@ export const BlockList = memo(function BlockList({ view, rows, target }: ListPro
           </div>
         </div>
       </div>
+      {isFetching && (
+        <p className="list-fetching" role="status">
+          <span className="spinner" /> Loading older blocks…
+        </p>
+      )}
       {!following && <ToEnd stage={stage} rows={rows} />}
     </div>
   );
@@ -189,14 +194,14 @@ function usePaging(view: View): Paging {
   );
 }
 
-/** Goes to the block that is sought: its row, or the row that it hangs off; older blocks are fetched for it. */
+/** Goes to the block that is sought: its row, or the row that it hangs off. Whether older blocks are being fetched for it. */
 function useSought(
   view: View,
   stage: Stage<Row>,
   rows: readonly Row[],
   target: BlockId | undefined,
   page: Paging,
-): void {
+): boolean {
   const id = useCell(sought);
   useEffect(() => sought.set(target), [target]);
   useEffect(() => {
@@ -214,6 +219,7 @@ function useSought(
     // Behind this effect: what is drawn for it is drawn at once.
     queueMicrotask(() => stage.show(row, TARGET_PX));
   }, [view, stage, rows, id, page]);
+  return id !== undefined && view.more && !view.blocks.has(id);
 }
 
 function rowOf(view: View, rows: readonly Row[], target: BlockId): number | undefined {

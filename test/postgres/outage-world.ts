@@ -225,6 +225,7 @@ export class OutageWorld {
     this.#disturbPaging(await follow("paging"), at);
     this.#disturbWaiting(await follow("waiting for a block"), at);
     this.#disturbances.push(async () => {
+      if (!node.isRunning) return; // there is nobody to ask
       const { replica } = await this.#connect(node, false);
       this.#watch(`client reloading${at}`, replica.subscribe(this.#conversation));
       this.#lookEvents(node, `events opened meanwhile${at}`);

@@ -9,7 +9,6 @@ import type { ExportLine } from "@blockyard/kernel";
 import { countNewlines, type Json } from "@blockyard/kernel/plain";
 import { CERTAIN_SHAPES, isNamedSecret, SHAPES, type Shape } from "./secret-shapes.ts";
 
-
 /** The fields of an object that stay as they are, and those below it that have such fields. */
 interface Untouched {
   readonly keys: readonly string[];

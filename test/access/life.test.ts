@@ -1,10 +1,10 @@
 /** A server's life as a process: stopping under load, coming back, saying what it does, and not standing in its own way. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeConfig, serve } from "@blockyard/server";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { METRICS } from "../../packages/server/src/system/metrics.ts";
 import { TestHarness } from "./harness.ts";
 import { Process } from "./process.ts";
@@ -105,6 +105,39 @@ describe("a start", () => {
     // What a failed start had opened is closed again: the next one works.
     await (await serve(config, () => undefined)).stop();
     other.close();
+  });
+
+  it("[AC296] takes nobody for one who has come to the wrong place, from the first connection on", async () => {
+    const other = createServer();
+    const port = await new Promise<number>((listening) => {
+      other.listen(0, "127.0.0.1", () => listening((other.address() as { port: number }).port));
+    });
+    await new Promise((closed) => other.close(closed));
+    const slow = join(folder, "slow");
+    mkdirSync(slow);
+    // What a start tries out behind the opening of its port may take its time.
+    for (const name of ["bwrap", "sandbox-exec"])
+      writeFileSync(join(slow, name), "#!/bin/sh\nsleep 0.5\n", { mode: 0o755 });
+    vi.stubEnv("PATH", `${slow}:${process.env["PATH"]}`);
+    const home = join(folder, "early");
+    const config = { ...makeConfig({ env: {}, home, root: folder, port }), anyPort: false };
+    const seen: number[] = [];
+    let isOver = false;
+    const come = async () => {
+      while (!isOver) {
+        const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
+        if (answer) seen.push(answer.status);
+        await answer?.body?.cancel();
+      }
+    };
+    const comers = [come(), come()];
+    const running = await serve(config, () => undefined);
+    while (seen.length < 5) await new Promise((resume) => setTimeout(resume, 5));
+    isOver = true;
+    await Promise.all(comers);
+    await running.stop();
+    vi.unstubAllEnvs();
+    expect(new Set(seen)).toEqual(new Set([401]));
   });
 
   it("[AC53] for a home that has a server says so: where it is, which folder it serves, and the way out", async () => {

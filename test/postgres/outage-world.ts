@@ -36,6 +36,8 @@ type Answer = "written" | Pick<Problem, "problem" | "message">;
 interface Looker {
   readonly name: string;
   sees(): Promise<boolean> | boolean;
+  /** What has gone wrong for good, where that is known. */
+  why?(): string;
 }
 
 /** Somebody who asks for something while the database is away. */
@@ -146,12 +148,12 @@ export class OutageWorld {
     const [first] = this.nodes as readonly [Node, ...Node[]];
     while ((await this.#say(first, LAST, "last")) !== "written") await sleep(100);
     const took = new Map([["write", performance.now() - began]]);
-    const left = new Set(this.#lookers.map(({ name }) => name));
-    const look = async ({ name, sees }: Looker): Promise<void> => {
+    const left = new Set(this.#lookers);
+    const look = async (looker: Looker): Promise<void> => {
       while (performance.now() - began < withinMs) {
-        if (await sees()) {
-          left.delete(name);
-          took.set(name, performance.now() - began);
+        if (await looker.sees()) {
+          left.delete(looker);
+          took.set(looker.name, performance.now() - began);
           return;
         }
         await sleep(50);
@@ -159,7 +161,8 @@ export class OutageWorld {
     };
     await Promise.all(this.#lookers.map(look));
     const told = [...took].map(([name, ms]) => `${name} ${seconds(ms)}`);
-    require(left.size === 0, `not live after ${withinMs} ms: ${[...left].join(", ")}; ${told.join(", ")}`);
+    const stuck = [...left].map(({ name, why }) => `${name}${why ? ` (${why()})` : ""}`);
+    require(left.size === 0, `not live after ${withinMs} ms: ${stuck.join(", ")}; ${told.join(", ")}`);
     return this.nodes.length === 1
       ? told.join(", ")
       : `${this.#lookers.length} viewers after ${seconds(Math.max(...took.values()))} at most`;
@@ -320,7 +323,8 @@ export class OutageWorld {
       }
     };
     void follow();
-    this.#lookers.push({ name, sees: () => state.isOpen && state.refused === 0 });
+    const sees = () => state.isOpen && state.refused === 0;
+    this.#lookers.push({ name, sees, why: () => `status ${state.refused}, open: ${state.isOpen}` });
   }
 
   async #mcpSees({ url }: Node, token: string): Promise<boolean> {

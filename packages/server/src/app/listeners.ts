@@ -57,8 +57,9 @@ export class Listeners {
   }
 
   async open(config: Config, onError: (error: Error) => void): Promise<Listening> {
-    const { port, notes } = await listenSomewhere(this.#main, config);
+    // The port that people know comes last: by the time of the first request the caller has both.
     const localPort = this.#local && (await listen(this.#local, LOCAL, 0));
+    const { port, notes } = await listenSomewhere(this.#main, config);
     for (const server of this.#all()) server.on("error", onError);
     return { port, notes, ...(localPort === undefined ? {} : { localPort }) };
   }

@@ -211,13 +211,14 @@ async function listen(
   shutdown.register("connections", () => listeners.closeAllConnections());
   const opened = await listeners.open(config, (error) => fault("server", error));
   const { port, localPort } = opened;
+  // Before anything is awaited: whoever comes now, a viewer of the server before this one, must not be told that it is the wrong place.
+  httpGateway.open(port, localPort);
   const confined = await tools.sandbox.state();
   const unconfined = confined.isChosen
     ? []
     : [`commands are ${confined.words}. Each one needs your approval`];
   const notes = [...opened.notes, ...unconfined];
   for (const note of notes) log("info", note);
-  httpGateway.open(port, localPort);
   const url = urlOf(place, port);
   const { origin: _origin, ...own } = place;
   const local = localPort === undefined ? urlOf(own, port) : localUrl(localPort);

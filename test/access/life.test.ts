@@ -113,8 +113,7 @@ describe("a start", () => {
       other.listen(0, "127.0.0.1", () => listening((other.address() as { port: number }).port));
     });
     await new Promise((closed) => other.close(closed));
-    const slow = join(folder, "slow");
-    mkdirSync(slow);
+    const slow = mkdtempSync(join(tmpdir(), "blockyard-slow-"));
     // What a start tries out behind the opening of its port may take its time.
     for (const name of ["bwrap", "sandbox-exec"])
       writeFileSync(join(slow, name), "#!/bin/sh\nsleep 0.5\n", { mode: 0o755 });
@@ -137,6 +136,7 @@ describe("a start", () => {
     await Promise.all(comers);
     await running.stop();
     vi.unstubAllEnvs();
+    rmSync(slow, { recursive: true });
     expect(new Set(seen)).toEqual(new Set([401]));
   });
 

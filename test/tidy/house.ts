@@ -158,7 +158,9 @@ export const entries = [
 ];
 
 export const fileLinesMax = 600;
-export const functionLinesMax = 120;
+/** Of a package's sources: at this length the second noun has been found. */
+export const sourceLinesMax = 400;
+export const functionLinesMax = 70;
 
 export const forbiddenNames = [
   "common",

@@ -301,6 +301,10 @@ describe("sizes", () => {
       expect.stringContaining("601 lines"),
     ]);
     expect(checkFileLength([{ path: "a.test.ts", text: long(601) }])).toEqual([]);
+    expect(checkFileLength([{ path: `${kernel}/a.ts`, text: long(400) }])).toEqual([]);
+    expect(checkFileLength([{ path: `${kernel}/a.ts`, text: long(401) }])).toEqual([
+      expect.stringContaining("401 lines; the limit is 400"),
+    ]);
   });
 
   it.each([
@@ -310,9 +314,9 @@ describe("sizes", () => {
   ])("of functions: %s", (open, close) => {
     const sample = (lines: number) =>
       parse({ path: "a.ts", text: `\n${open}\n${long(lines - 2)}${close}\n` });
-    expect(checkFunctionLength([sample(120)])).toEqual([]);
-    expect(checkFunctionLength([sample(121)])).toEqual([
-      expect.stringContaining("a.ts:2 a function of 121 lines"),
+    expect(checkFunctionLength([sample(70)])).toEqual([]);
+    expect(checkFunctionLength([sample(71)])).toEqual([
+      expect.stringContaining("a.ts:2 a function of 71 lines"),
     ]);
   });
 });

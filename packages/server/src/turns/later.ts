@@ -123,6 +123,11 @@ export class Later {
   }
 }
 
+/** None where nothing can be kept. */
+export function laterIn(home: string | undefined, options: Omit<LaterOptions, "home">): Later | undefined {
+  return home === undefined ? undefined : new Later({ ...options, home });
+}
+
 /** A turn has stopped at a limit: says when it can go on, which it does by itself then, if that was asked for. */
 export async function atLimit(
   end: TurnEnd,

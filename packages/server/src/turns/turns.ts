@@ -30,7 +30,7 @@ import { AwaitedTurns } from "./awaited-turns.ts";
 import type { Driver } from "./driver.ts";
 import { DriverTable } from "./driver-table.ts";
 import { holdAll, releaseHeld, type StoppedMessages, stopMessages } from "./held-messages.ts";
-import { atLimit, Later } from "./later.ts";
+import { atLimit, type Later, laterIn } from "./later.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { type Mode, withoutFull } from "./mode.ts";
 import { ModeWatch } from "./mode-watch.ts";
@@ -105,19 +105,15 @@ export class Turns {
     const drivers = options.fullAccess ? options.drivers : options.drivers.map(withoutFull);
     this.#observer = options.observer;
     this.drivers = new DriverTable(drivers, trust, options.home ?? "/");
-    this.#check = new TurnCheck({
-      ...{ kernel, drivers: this.drivers, trust, shows, isClosed: () => this.#isClosed },
+    const isClosed = () => this.#isClosed;
+    this.#check = new TurnCheck({ kernel, drivers: this.drivers, trust, shows, isClosed });
+    this.later = laterIn(options.home, {
+      kernel,
+      start: async (by, request) => {
+        const made = await this.start(by, request);
+        if (isProblem(made)) await this.#end.show({ id: "later", request, by }, made.message);
+      },
     });
-    this.later =
-      options.home === undefined
-        ? undefined
-        : new Later({
-            ...{ kernel, home: options.home },
-            start: async (by, request) => {
-              const made = await this.start(by, request);
-              if (isProblem(made)) await this.#end.show({ id: "later", request, by }, made.message);
-            },
-          });
     this.#answering = new Answering({
       ...{ kernel, rules, secrets, liveIn: (conversation) => this.#runs.get(conversation) },
       start: (by, request, also) => this.#goOn(by, request, also),

@@ -303,6 +303,8 @@ describe("costs and deleting", () => {
     const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
     const entry = page.getByRole("navigation").getByRole("link", { name: /to be deleted/ });
     await entry.waitFor();
+    const other = await yard.open(`/c/${conversation}`, WIDE);
+    await other.page.getByText("precious words").waitFor();
     const remove = async () => {
       await page.getByRole("button", { name: "More", exact: true }).click();
       await page.getByRole("menuitem", { name: "Delete…" }).click();
@@ -315,9 +317,14 @@ describe("costs and deleting", () => {
     await dialog.getByRole("button", { name: "Delete", exact: true }).click();
     await entry.waitFor({ state: "detached" });
     expect(new URL(page.url()).pathname).toBe("/");
+    // Another window in which it is open says so, and offers nothing to write in.
+    await other.page.getByText("This conversation was deleted.").waitFor();
+    expect(await other.page.getByText("precious words").count()).toBe(0);
+    expect(await other.page.getByRole("textbox", { name: "Prompt" }).count()).toBe(0);
     await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
     await entry.waitFor();
-    await page.getByText("precious words").waitFor();
+    for (const each of [page, other.page]) await each.getByText("precious words").waitFor();
+    await other.context.close();
     await context.close();
   });
 });

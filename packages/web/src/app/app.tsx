@@ -34,6 +34,7 @@ export function App({ conversations }: { conversations: Conversations }): ReactN
   const isEditing = useCellPart(editing, (now) => now !== undefined);
   const { sidebar, sidebarWidth, paneWidth } = useCell(preferences);
   const { link } = useSession();
+  const isDeleted = useCellPart(conversations.deleted, (ids) => ids.has(conversation ?? ""));
   useShortcuts();
   usePageTitle(conversations, route);
   useEffect(() => {
@@ -67,7 +68,7 @@ export function App({ conversations }: { conversations: Conversations }): ReactN
       ) : conversation === undefined ? (
         <Home conversations={conversations} />
       ) : (
-        <ConversationPane key={conversation} conversation={conversation} block={block} />
+        <ConversationPane key={conversation} {...{ conversation, block, isDeleted }} />
       )}
       {isPaneShown && <Pane onMissing={leavePane} meanwhile={<aside className="pane" />} />}
       {shown !== undefined && (

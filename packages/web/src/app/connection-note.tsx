@@ -1,7 +1,7 @@
 /**
  * A quiet note while the page is not connected, or the server waits for its database. A short interruption says nothing.
  */
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useCell } from "../state/cell.ts";
 import { useSession } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -15,6 +15,8 @@ export function ConnectionNote(): ReactNode {
   const waitsFor = useCell(session.waitsFor);
   const isAway = link.state !== "open" || waitsFor !== undefined;
   const [isLong, setLong] = useState(false);
+  const hasBeenOpen = useRef(false);
+  if (link.state === "open") hasBeenOpen.current = true;
   useEffect(() => {
     setLong(false);
     if (!isAway) return;
@@ -33,8 +35,10 @@ export function ConnectionNote(): ReactNode {
       <span className="spinner" />{" "}
       {link.state === "open" ? (
         <span title={waitsFor?.message}>Waiting for the server's database… it updates by itself</span>
-      ) : (
+      ) : hasBeenOpen.current ? (
         "Reconnecting… your work is saved"
+      ) : (
+        "Connecting…"
       )}
     </div>
   );

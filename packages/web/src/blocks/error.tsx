@@ -33,6 +33,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     /network|connect|timeout|timed out|econn/i,
     "The provider was not reached. Check the network and try again.",
   ],
+  [/by signal|exit code/i, "The agent's program ended. Retry starts it again."],
 ];
 
 export function ErrorBlock({ block }: RendererProps): ReactNode {

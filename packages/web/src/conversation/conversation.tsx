@@ -20,6 +20,7 @@ import {
   useViewState,
   ViewProvider,
 } from "../state/session.tsx";
+import { SidebarToggle } from "../ui/sidebar-toggle.tsx";
 import { Announcer } from "./announcer.tsx";
 import { Find } from "./find.tsx";
 import { Head } from "./head.tsx";
@@ -31,34 +32,54 @@ interface ConversationProps {
   readonly block: BlockId | undefined;
 }
 
-export function ConversationPane({ conversation, block }: ConversationProps): ReactNode {
+/** One that is deleted while it is open is let go of, and opened again where it comes back. */
+export function ConversationPane({
+  isDeleted,
+  ...props
+}: ConversationProps & { readonly isDeleted: boolean }): ReactNode {
+  if (!isDeleted) return <Opened {...props} />;
+  return (
+    <main className="conversation" aria-label="Conversation">
+      <header className="head">
+        <SidebarToggle />
+      </header>
+      <div className="blank">{DELETED}</div>
+    </main>
+  );
+}
+
+const DELETED = "This conversation was deleted.";
+
+function Opened({ conversation, block }: ConversationProps): ReactNode {
   const session = useSession();
   const view = useMemo(() => session.replica.subscribe(conversation), [session, conversation]);
   useEffect(() => session.keep(view), [session, view]);
   const { isOpen: isHere, problem } = useViewState(view);
   const folder = useViewPart(view, ({ record }) => record?.metadata.cwd);
+  const missing = MISSING[problem?.problem ?? ""];
   return (
     <ViewProvider value={view}>
       <main className="conversation" aria-label="Conversation">
         <Head view={view} />
-        {isHere && problem?.problem !== "not_found" ? (
+        {isHere && missing === undefined ? (
           <FolderProvider value={folder}>
             <Blocks key={view.sub} view={view} target={block} />
           </FolderProvider>
         ) : (
           <div className="blank">
-            {!problem
-              ? "Opening…"
-              : problem.problem === "not_found"
-                ? "There is no such conversation here."
-                : `This conversation cannot be shown: ${problem.message}`}
+            {missing ?? (problem ? `This conversation cannot be shown: ${problem.message}` : "Opening…")}
           </div>
         )}
-        {problem?.problem !== "not_found" && <Composer conversation={conversation} view={view} />}
+        {missing === undefined && <Composer conversation={conversation} view={view} />}
       </main>
     </ViewProvider>
   );
 }
+
+const MISSING: Readonly<Record<string, string>> = {
+  not_found: "There is no such conversation here.",
+  gone: DELETED,
+};
 
 function Blocks({ view, target }: { view: View; target: BlockId | undefined }): ReactNode {
   const rows = useRows(view);

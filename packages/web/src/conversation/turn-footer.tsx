@@ -37,7 +37,7 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
     );
   return (
     <footer className={turn.status === "error" && turn.reason !== "cancelled" ? "turn failed" : "turn"}>
-      <span>{turn.model ?? turn.provider}</span>
+      <span>{turn.model ?? name}</span>
       {turn.costUsd !== undefined && <span>{formatCost(turn.costUsd)}</span>}
       {turn.usage && <UsageText usage={turn.usage} />}
       {turn.durationMs !== undefined && <span>{formatDuration(turn.durationMs)}</span>}

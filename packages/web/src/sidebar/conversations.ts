@@ -50,6 +50,8 @@ export type Listing =
 
 export class Conversations {
   readonly listing = new Cell<Listing>({ state: "loading" });
+  /** Those that were deleted while the page was open, and have not come back. */
+  readonly deleted = new Cell<ReadonlySet<string>>(new Set());
   readonly #session: Session;
   readonly #known = new Map<string, ListedConversation>();
   readonly #seen = new Seen();
@@ -99,6 +101,8 @@ export class Conversations {
       const known = this.#known.get(row.id);
       if (!known || known.seq <= row.seq) this.#known.set(row.id, row);
     }
+    const deleted = [...this.#known.values()].filter(({ isDeleted }) => isDeleted).map(({ id }) => id);
+    if (deleted.join() !== [...this.deleted.get()].join()) this.deleted.set(new Set(deleted));
     this.#markSeen();
     this.#show();
   }

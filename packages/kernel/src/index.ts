@@ -362,7 +362,8 @@ export { type ToolResult, type ToolUpdate, ToolUpdates } from "./wire/tool-updat
 export { type ContextBlock, contextOf, type PathBlock, pathIn, pathOf } from "./write/context.ts";
 export { Cursors } from "./write/cursors.ts";
 export { sessionDeletedAt } from "./write/deletions.ts";
-export { Draft, type NewBlock } from "./write/draft.ts";
+export { Draft } from "./write/draft.ts";
+export type { NewBlock } from "./write/draft-base.ts";
 export { Kernel, type Listener } from "./write/kernel.ts";
 export { patiently } from "./write/patience.ts";
 export { isFromPrompt, titleFrom, titlePatch } from "./write/title.ts";

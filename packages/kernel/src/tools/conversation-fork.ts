@@ -13,7 +13,8 @@ import { isEnded } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { type PathBlock, pathOf } from "../write/context.ts";
-import type { Draft, NewBlock } from "../write/draft.ts";
+import type { Draft } from "../write/draft.ts";
+import type { NewBlock } from "../write/draft-base.ts";
 import { mayDirect, maySpeak } from "./rights.ts";
 import { blockIdField, type Call, textField, tool, writer } from "./tool.ts";
 

@@ -1,10 +1,12 @@
 /**
- * What a draft is planned on, and what it says when that is not enough. Only shapes: base-state.ts has the state.
+ * What a draft is planned on, what it is given, and what it says when that is not enough. Only shapes: base-state.ts has the state.
  */
 
 import type { Block } from "../model/block.ts";
 import type { Conversation, Turn } from "../model/conversation.ts";
 import type { AgentId, BlockId, ConversationId } from "../model/ids.ts";
+import type { JsonObject } from "../model/json.ts";
+import type { Kind, Role, Status } from "../model/kind.ts";
 import type { BlockText } from "../text/block-text.ts";
 
 /** What a draft is planned on. `undefined` is "not loaded", null is "does not exist". */
@@ -18,6 +20,17 @@ export interface DraftBase {
   isFresh(): boolean;
   /** The unit that an agent's next append, or next edit in a burst, belongs to; undefined starts a new one. */
   openUnit(block: BlockId, agent: AgentId, type: "append" | "burst"): number | undefined;
+}
+
+/** A block that a draft is to create. */
+export interface NewBlock {
+  readonly kind: Kind;
+  readonly role: Role;
+  readonly parent?: BlockId | null;
+  readonly side?: boolean;
+  readonly status?: Status;
+  readonly text?: string;
+  readonly metadata?: JsonObject;
 }
 
 /** A unit as it stands after the draft. */

@@ -9,7 +9,8 @@ import { limits } from "../model/limits.ts";
 import { isProblem, type Problem } from "../model/problem.ts";
 import { MemoryStore } from "../testing/memory-store.ts";
 import { VirtualEnv } from "../testing/virtual-env.ts";
-import type { Draft, NewBlock } from "./draft.ts";
+import type { Draft } from "./draft.ts";
+import type { NewBlock } from "./draft-base.ts";
 import { Kernel } from "./kernel.ts";
 
 class World {

@@ -19,15 +19,7 @@ import {
 } from "../model/conversation.ts";
 import { type AgentId, type BlockId, blockId, parseBlockId } from "../model/ids.ts";
 import type { Json, JsonObject } from "../model/json.ts";
-import {
-  canFollow,
-  isEnded,
-  type Kind,
-  RESULT_KINDS,
-  type Role,
-  type Stage,
-  type Status,
-} from "../model/kind.ts";
+import { canFollow, isEnded, RESULT_KINDS, type Stage, type Status } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { answersCall, checkMetadata, patchMetadata } from "../model/metadata.ts";
 import type { Op, OpBody, Splice } from "../model/op.ts";
@@ -46,18 +38,8 @@ import {
   tooLongProblem,
   transitionProblem,
 } from "./block-rules.ts";
-import { type DraftBase, type DraftedUnit, Missing } from "./draft-base.ts";
+import { type DraftBase, type DraftedUnit, Missing, type NewBlock } from "./draft-base.ts";
 import { DraftChanges } from "./draft-changes.ts";
-
-export interface NewBlock {
-  readonly kind: Kind;
-  readonly role: Role;
-  readonly parent?: BlockId | null;
-  readonly side?: boolean;
-  readonly status?: Status;
-  readonly text?: string;
-  readonly metadata?: JsonObject;
-}
 
 interface Answer {
   readonly key: string;

@@ -28,7 +28,7 @@ import { FlushClock } from "./flush-clock.ts";
 import { GuardedFiles } from "./guarded-files.ts";
 import { guardOf } from "./guarded-path.ts";
 import { KeyedQueue } from "./keyed-queue.ts";
-import { type Ending, OpenFile } from "./open-file.ts";
+import { type Ending, OpenFile, type Opening } from "./open-file.ts";
 import { OpenSet } from "./open-set.ts";
 import { type CleanPath, cleanPath } from "./path.ts";
 import { asError, operating, Root } from "./root.ts";
@@ -44,15 +44,6 @@ export interface FilesOptions {
   readonly bounds?: Partial<Bounds>;
   /** How folders are watched, where a test has another way. */
   readonly watch?: ConstructorParameters<typeof Watcher>[0]["watch"];
-}
-
-export interface Opening {
-  /** Who writes `content`. */
-  readonly agent: string;
-  /** Whether the caller may open files that other programs run by themselves. */
-  readonly isOwner: boolean;
-  readonly create?: boolean;
-  readonly content?: string | undefined;
 }
 
 interface Opened {

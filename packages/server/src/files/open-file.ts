@@ -41,6 +41,16 @@ export interface Ending {
   readonly diskHash?: string | null | undefined;
 }
 
+/** How somebody opens a file. */
+export interface Opening {
+  /** Who writes `content`. */
+  readonly agent: string;
+  /** Whether the caller may open files that other programs run by themselves. */
+  readonly isOwner: boolean;
+  readonly create?: boolean;
+  readonly content?: string | undefined;
+}
+
 export class OpenFile {
   readonly id: BlockId;
   readonly path: CleanPath;

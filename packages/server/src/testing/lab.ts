@@ -8,7 +8,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Block, isProblem, Kernel, MemoryStore, metadataOf, type Problem } from "@blockyard/kernel";
 import type { FileMetadata } from "../files/file-block.ts";
-import { Files, type FilesOptions, type Opening } from "../files/files.ts";
+import { Files, type FilesOptions } from "../files/files.ts";
+import type { Opening } from "../files/open-file.ts";
 import { nodeEnv } from "../system/env.ts";
 import type { LogFields } from "../system/log.ts";
 

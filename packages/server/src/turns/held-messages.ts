@@ -22,6 +22,11 @@ export interface StoppedMessages {
   readonly held: number;
 }
 
+/** What became of the turns of a conversation, and of the messages that wait there. */
+export interface Stopped extends StoppedMessages {
+  readonly stopped: number;
+}
+
 /** Holds messages that are in no queue any more; how many of them. */
 export async function holdAll(kernel: Kernel, all: readonly Queued[], reason: HoldReason): Promise<number> {
   let held = 0;

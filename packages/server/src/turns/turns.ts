@@ -29,7 +29,7 @@ import { type Answered, Answering } from "./answering.ts";
 import { AwaitedTurns } from "./awaited-turns.ts";
 import type { Driver } from "./driver.ts";
 import { DriverTable } from "./driver-table.ts";
-import { holdAll, releaseHeld, type StoppedMessages, stopMessages } from "./held-messages.ts";
+import { holdAll, releaseHeld, type Stopped, stopMessages } from "./held-messages.ts";
 import { atLimit, type Later, laterIn } from "./later.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { type Mode, withoutFull } from "./mode.ts";
@@ -38,7 +38,7 @@ import { startOf } from "./open-turn.ts";
 import { type Commanded, RemoteCommands } from "./remote-commands.ts";
 import { RemoteTurns } from "./remote-turns.ts";
 import type { Rules } from "./rules/rules.ts";
-import type { Run, TurnRequest, TurnStart } from "./run.ts";
+import type { Run, TurnRequest } from "./run.ts";
 import { type Queued, type Started, type Steered, Steering } from "./steering.ts";
 import { TurnCheck } from "./turn-check.ts";
 import { TurnEnd } from "./turn-end.ts";
@@ -71,10 +71,7 @@ interface Live extends Steered, Commanded {
   readonly mode: ModeWatch;
 }
 
-/** What became of the turns of a conversation, and of the messages that wait there. */
-interface Stopped extends StoppedMessages {
-  readonly stopped: number;
-}
+type Followed = Pick<Live, "start" | "run" | "mode">;
 
 /** How long a server that stops waits for the store. */
 const CLOSING_MS = 2_000;
@@ -342,21 +339,16 @@ export class Turns {
       unfollow();
       return opened.prompt;
     }
-    const watched = new ModeWatch(this.#kernel, start, run);
-    const done = this.#follow(start, run, watched, compare).finally(unfollow);
-    this.#runs.set(conversation, { start, run, done, mode: watched, taken: new Set(), sent: new Map() });
+    const followed = { start, run, mode: new ModeWatch(this.#kernel, start, run) };
+    const done = this.#follow(followed, compare).finally(unfollow);
+    this.#runs.set(conversation, { ...followed, done, taken: new Set(), sent: new Map() });
     this.#answering.applyRules(conversation);
     if (this.#remote) void this.#commands.catchUp(conversation);
     return opened.prompt;
   }
 
   /** To the run's end, and the end of the turn whatever happens. */
-  async #follow(
-    start: TurnStart,
-    run: Run,
-    mode: ModeWatch,
-    compare?: Promise<() => Promise<void>>,
-  ): Promise<void> {
+  async #follow({ start, run, mode }: Followed, compare?: Promise<() => Promise<void>>): Promise<void> {
     try {
       const ended = await run.ended;
       if (!this.#isClosed) await (await compare)?.();

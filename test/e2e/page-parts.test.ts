@@ -55,6 +55,8 @@ test("[V7] a prompt that waits for the server is shown", async () => {
   await page.reload();
   await page.getByRole("textbox", { name: "Prompt" }).waitFor();
   await expect.poll(() => away !== undefined).toBe(true);
+  // It has been connected: the list is there.
+  await page.getByRole("navigation").getByRole("link", { name: /Away/ }).waitFor();
   await away?.();
   await page.getByText("Reconnecting").waitFor();
   await page.getByRole("textbox", { name: "Prompt" }).fill("Are you there?");

@@ -80,6 +80,12 @@ export interface Answer {
   readonly plan?: string | undefined;
 }
 
+/** Something that an agent runs in the background. */
+export interface AgentTask {
+  readonly id: string;
+  readonly description: string;
+}
+
 export interface Run {
   readonly ended: Promise<RunEnd>;
   /** It stopped at the account's usage limit; `resetsAt` where it says when that is over. */
@@ -100,6 +106,8 @@ export interface Run {
   setMode?(mode: Mode): Promise<Problem | undefined>;
   setModel?(model: string): Promise<Problem | undefined>;
   setEffort?(effort: string): Promise<Problem | undefined>;
-  /** Ends what runs in the background, by the name that `offers` gives. */
+  /** What it runs in the background. */
+  tasks?(): Promise<readonly AgentTask[]>;
+  /** Ends what runs in the background, by the name that `tasks` and `offers` give. */
   stopTask?(task: string): Promise<Problem | undefined>;
 }

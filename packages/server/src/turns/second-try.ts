@@ -8,7 +8,7 @@
 import { type BlockId, isProblem, type Problem, problem, type Reason } from "@blockyard/kernel";
 import type { Message } from "./message.ts";
 import type { Mode } from "./mode.ts";
-import type { Answer, Run, RunEnd } from "./run.ts";
+import type { AgentTask, Answer, Run, RunEnd } from "./run.ts";
 
 const UNABLE = problem("unavailable", "this agent cannot do that while it is working");
 
@@ -82,6 +82,10 @@ export class SecondTry implements Run {
 
   async setEffort(effort: string): Promise<Problem | undefined> {
     return this.#run.setEffort ? this.#run.setEffort(effort) : UNABLE;
+  }
+
+  async tasks(): Promise<readonly AgentTask[]> {
+    return (await this.#run.tasks?.()) ?? [];
   }
 
   async stopTask(task: string): Promise<Problem | undefined> {

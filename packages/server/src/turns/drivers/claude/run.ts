@@ -23,7 +23,7 @@ import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import type { ChildEnd } from "../../../processes/child.ts";
 import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
-import type { Answer, RunEnd } from "../../run.ts";
+import type { AgentTask, Answer, RunEnd } from "../../run.ts";
 import type { Trial } from "../../second-try.ts";
 import { claudeMessage, modeOf, NATIVE_MODES } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";
@@ -172,6 +172,10 @@ export class ClaudeRun implements Trial {
     if (isProblem(answer)) return answer;
     this.#peer.effort = effort;
     return undefined;
+  }
+
+  async tasks(): Promise<readonly AgentTask[]> {
+    return this.#peer.tasks;
   }
 
   async stopTask(task: string): Promise<Problem | undefined> {

@@ -23,6 +23,8 @@ export {
   askOf,
   askSchema,
   expiredAsk,
+  furtherAnswers,
+  isAnswerableLate,
   isAsked,
   waitsFor,
 } from "./model/ask.ts";
@@ -186,6 +188,13 @@ export { decodeReferences } from "./presentation/character-references.ts";
 export { citedMarkdown, type Source, sourcesOf } from "./presentation/citations.ts";
 export { type Deed, deedOf } from "./presentation/deed.ts";
 export { folderLabel, inFolder, shortenPaths, withShortPaths } from "./presentation/folder-path.ts";
+export {
+  type FormField,
+  type FormInput,
+  formContent,
+  formFields,
+  wrongFields,
+} from "./presentation/form-fields.ts";
 export {
   formatAge,
   formatCost,

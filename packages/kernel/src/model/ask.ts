@@ -161,6 +161,40 @@ export function expiredAsk(metadata: JsonObject): JsonObject {
   return { [name]: { ...(metadata[name] as JsonObject), state: "expired" } };
 }
 
+/** What counts of the last turn of a conversation. */
+interface LastTurn {
+  readonly id: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly startedBy?: string;
+}
+
+/**
+ * Whether an ask that was open when its server went away can still be answered: its turn was cut off, not stopped, and is the last one
+ * of the conversation.
+ */
+export function isAnswerableLate(
+  { state }: Pick<Ask, "state">,
+  turn: string | undefined,
+  last: LastTurn | undefined,
+): boolean {
+  if (state !== "expired" && state !== "asked") return false;
+  if (last === undefined || last.id !== turn || last.status === "running") return false;
+  return last.reason === "interrupted" && last.startedBy !== undefined;
+}
+
+/** What can be answered besides a plain yes and no. Agents over ACP name these two as options as well: once each is enough. */
+export function furtherAnswers({
+  kind,
+  suggestions = [],
+}: Pick<Ask, "kind" | "suggestions">): readonly AskSuggestion[] {
+  if (kind !== "permission") return suggestions;
+  const plain = ["allow_once", "reject_once"].map((name) =>
+    suggestions.find(({ native }) => (native as JsonObject | null | undefined)?.["kind"] === name),
+  );
+  return suggestions.filter((each) => !plain.includes(each));
+}
+
 /** What the one who is asked has to give: leave, or an answer. */
 export function waitsFor({ kind }: Ask): "approval" | "answer" {
   return kind === "question" || kind === "elicitation" ? "answer" : "approval";

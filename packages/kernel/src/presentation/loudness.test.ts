@@ -45,6 +45,7 @@ const answered = {
   },
 };
 const approved = { ask: { kind: "plan", state: "allowed", answeredBy: "ann", plan: "c/1" } };
+const cutOff = { ask: { kind: "permission", state: "expired" }, reason: "interrupted" };
 const failed = { success: false, reason: "failed" };
 
 describe("[V120] how loud", () => {
@@ -53,6 +54,7 @@ describe("[V120] how loud", () => {
     ["an answer", said("text", "model"), [], "normal"],
     ["what the system notes", said("text", "system", { notice: "compaction" }), [], "quiet"],
     ["a thought", said("thinking", "model"), [], "quiet"],
+    ["what was asked when a restart cut it off", call("Read", "error", cutOff), [], "normal"],
     ["a picture", said("image", "model"), [], "normal"],
     ["what nobody understands", said("unknown", "system"), [], "quiet"],
     ["an error", said("error", "system"), [], "loud"],

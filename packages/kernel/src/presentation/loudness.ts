@@ -58,6 +58,8 @@ export function loudnessOf(entry: Entry): Loudness {
 function callLoudness({ block, results, isFollowed, isLivingTodo }: Entry): Loudness {
   const ask = askOf(block.metadata);
   if (ask?.state === "asked") return "loud";
+  // It may still be answered.
+  if (ask?.state === "expired" && block.metadata.reason === "interrupted") return "normal";
   const deed = deedOfCall(block, results);
   const { state } = callOutcome(block);
   if (deed === "edit" && state === "done" && results.length > 0 && results.every(isPlanFile)) return "quiet";

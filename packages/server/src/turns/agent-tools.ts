@@ -32,7 +32,8 @@ export function agentTools(turns: Turns, root: string) {
       "is used, the limits of its account, its MCP servers, sub-agents and background tasks. Starts the agent if it is not running.",
     access: "owner",
     async run(call: Call, input) {
-      const { conversation, provider } = input;
+      const { conversation, provider, only } = input;
+      if (only === "tasks") return { tasks: [...((await turns.runIn(conversation ?? "")?.tasks?.()) ?? [])] };
       const record = conversation === undefined ? undefined : await call.kernel.conversation(conversation);
       if (isProblem(record)) return record;
       const own = record?.metadata.cwd;

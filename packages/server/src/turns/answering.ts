@@ -14,6 +14,7 @@ import {
   type BlockId,
   type ConversationId,
   type Draft,
+  isAnswerableLate,
   isAsked,
   isProblem,
   type JsonObject,
@@ -185,9 +186,8 @@ export class Answering {
     const turns = await kernel.turns(conversation);
     if (isProblem(turns)) return turns;
     const turn = turns.at(-1);
-    const isLast = turn !== undefined && turn.id === metadata.turn && turn.status !== "running";
     // Only what a restart has cut off: who stopped the turn wanted no answer.
-    if (!isLast || turn.reason !== "interrupted" || turn.startedBy === undefined) return gone;
+    if (turn === undefined || !isAnswerableLate(ask, metadata.turn, turn)) return gone;
     const wrong = checkAnswer(ask, given);
     if (wrong) return wrong;
     const record = await kernel.conversation(conversation);

@@ -248,6 +248,10 @@ export const agentOffers = contract({
   input: z.strictObject({
     conversation: conversationField.optional().describe("Conversation id. Without it: before there is one"),
     provider: z.string().min(1).max(80).optional().describe("Default: the agent that ran the last turn"),
+    only: z
+      .enum(["tasks"])
+      .optional()
+      .describe("Only what the working agent runs in the background; no agent is started for that"),
   }),
   output: z.object({
     mode: z.enum(MODES).optional(),

@@ -2,15 +2,23 @@
  * A form that an agent, or a server of its, asks for: one field for each value, with what is wrong said beside it. Or a page
  * elsewhere, which the reader opens and then says so.
  */
-import { type Ask, type JsonObject, safeLink } from "@blockyard/kernel";
+import {
+  type Ask,
+  type FormField,
+  type FormInput,
+  formContent,
+  formFields,
+  type JsonObject,
+  safeLink,
+  wrongFields,
+} from "@blockyard/kernel";
 import { type ReactNode, useId, useState } from "react";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
-import { contentOf, type FormField, fieldsOf, type Written, wrongIn } from "./ask-form-fields.ts";
 
 /** Forms that are being filled in, by request: a row that leaves the screen and comes back is as it was. */
-const writtenSoFar = new Map<string, Written>();
+const writtenSoFar = new Map<string, FormInput>();
 
 interface ElicitedFormProps {
   readonly ask: Ask;
@@ -20,11 +28,11 @@ interface ElicitedFormProps {
 
 export function ElicitedForm({ ask, isReady, onAnswer }: ElicitedFormProps): ReactNode {
   const { message, schema, url } = ask.form ?? { message: "" };
-  const fields = fieldsOf(schema);
-  const [written, setWritten] = useState<Written>(writtenSoFar.get(ask.id) ?? {});
+  const fields = formFields(schema);
+  const [written, setWritten] = useState<FormInput>(writtenSoFar.get(ask.id) ?? {});
   const [isTried, setTried] = useState(false);
-  const wrong = wrongIn(fields, written);
-  const change = (name: string, value: Written[string]) => {
+  const wrong = wrongFields(fields, written);
+  const change = (name: string, value: FormInput[string]) => {
     const next = { ...written, [name]: value };
     writtenSoFar.set(ask.id, next);
     setWritten(next);
@@ -41,7 +49,7 @@ export function ElicitedForm({ ask, isReady, onAnswer }: ElicitedFormProps): Rea
         onAnswer(
           true,
           "",
-          url === undefined ? { content: contentOf(fields, written) as JsonObject } : undefined,
+          url === undefined ? { content: formContent(fields, written) as JsonObject } : undefined,
         );
       }}
     >
@@ -85,9 +93,9 @@ function PageLink({ url }: { url: string }): ReactNode {
 
 interface FieldProps {
   readonly field: FormField;
-  readonly value: Written[string];
+  readonly value: FormInput[string];
   readonly wrong: string | undefined;
-  readonly onChange: (value: Written[string]) => void;
+  readonly onChange: (value: FormInput[string]) => void;
 }
 
 /** By how its value is given: a box to tick, options that are all shown, or something to write or choose in one line. */

@@ -7,9 +7,10 @@
  */
 import { type Ask, askWords, type Block, isProblem, type JsonObject } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { isLateAsk } from "../rows/late-asks.ts";
 import { isField } from "../state/invitation.ts";
 import { overlay } from "../state/page-state.ts";
-import { useIsViewer, useSession } from "../state/session.tsx";
+import { useIsViewer, useSession, useView, useViewPart } from "../state/session.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Message } from "../ui/message.tsx";
 import { useSettled } from "../ui/wait.ts";
@@ -22,13 +23,15 @@ import { AskedSubject, headingOf } from "./ask-subject.tsx";
 
 export function AskView({ block, ask }: { block: Block; ask: Ask }): ReactNode {
   const session = useSession();
-  if (ask.state !== "asked")
+  const view = useView();
+  const isLate = useViewPart(view, () => isLateAsk(view, block));
+  if (ask.state !== "asked" && !isLate)
     return (
       <div className={`agent-ask answered ${ask.state}`}>
         <Message text={askWords(ask, session.replica.self?.agent, block.metadata.reason)} />
       </div>
     );
-  return <OpenAsk key={ask.id} block={block} ask={ask} />;
+  return <OpenAsk key={ask.id} block={block} ask={ask} isLate={isLate} />;
 }
 
 const ICONS: Readonly<Record<Ask["kind"], IconName>> = {
@@ -38,7 +41,14 @@ const ICONS: Readonly<Record<Ask["kind"], IconName>> = {
   elicitation: "list",
 };
 
-function OpenAsk({ block, ask }: { block: Block; ask: Ask }): ReactNode {
+interface OpenAskProps {
+  readonly block: Block;
+  readonly ask: Ask;
+  /** The server went away while it was open. */
+  readonly isLate: boolean;
+}
+
+function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
   const session = useSession();
   const isViewer = useIsViewer();
   const isSettled = useSettled(ask.id);
@@ -76,6 +86,11 @@ function OpenAsk({ block, ask }: { block: Block; ask: Ask }): ReactNode {
           <Message text={headingOf(ask, block)} />
         </span>
       </header>
+      {isLate && (
+        <p className="dim">
+          The server restarted. The agent continues with your answer, as its next message.
+        </p>
+      )}
       {ask.kind === "permission" && <AskedSubject ask={ask} block={block} />}
       {ask.kind === "plan" && <PlanText ask={ask} canEdit={!isViewer} />}
       {isViewer ? (

@@ -15,7 +15,7 @@ type Offered = ToolAnswer<"agent.offers">;
 export type Mode = Listed["abilities"]["modes"][number];
 export type Abilities = Pick<
   Listed["abilities"],
-  "modes" | "sandboxes" | "steering" | "midTurn" | "commands" | "models"
+  "modes" | "sandboxes" | "steering" | "midTurn" | "stopsTasks" | "commands" | "models"
 >;
 
 export interface AgentFacts extends Pick<Listed, "provider" | "problem"> {

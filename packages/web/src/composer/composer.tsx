@@ -22,6 +22,7 @@ import { modeIn } from "./mode-picker.tsx";
 import { useLetters } from "./outbox.ts";
 import { Queue, Sending } from "./queue.tsx";
 import { goesOnHere, useSending } from "./sending.ts";
+import { Tasks } from "./tasks.tsx";
 
 interface ComposerProps {
   /** undefined: the prompt begins a new conversation. */
@@ -81,6 +82,9 @@ function Box({ conversation, isRunning, last, view }: BoxProps): ReactNode {
         submit();
       }}
     >
+      {view && conversation !== undefined && isRunning && facts?.abilities.stopsTasks === true && (
+        <Tasks key={conversation} conversation={conversation} view={view} />
+      )}
       {view && <Queue view={view} onEdit={sending.takeBack} />}
       {letters.map((letter, i) => (
         <Sending key={i} text={letter.text} />

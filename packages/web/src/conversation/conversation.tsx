@@ -5,6 +5,7 @@ import { askOf, type Block, type BlockId, type ConversationId, type View } from 
 import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from "react";
 import { FolderProvider } from "../blocks/folder.ts";
 import { Composer } from "../composer/composer.tsx";
+import { lateAsks } from "../rows/late-asks.ts";
 import { askingIn, foldRows, isLeftOver, type Row } from "../rows/rows.ts";
 import { headOf, treeOf } from "../rows/view-tree.ts";
 import { useCell } from "../state/cell.ts";
@@ -91,7 +92,7 @@ function useRows(view: View): readonly Row[] {
         head,
         shown: { thinking, tools, system },
         isOpen,
-        asking: askingIn(view, view.record?.asking ?? []),
+        asking: askingIn(view, [...(view.record?.asking ?? []), ...lateAsks(view)]),
         speaker: (block) => {
           const speaker = whoSpeaks(session, view, block);
           return speaker && `${speaker.side} ${speaker.id}`;

@@ -1,6 +1,6 @@
 /** The fields of a form that an agent asks for, and what is sent of them. */
 import { expect, test } from "vitest";
-import { contentOf, fieldsOf, wrongIn } from "./ask-form-fields.ts";
+import { formContent, formFields, wrongFields } from "./form-fields.ts";
 
 const SCHEMA = {
   type: "object",
@@ -16,7 +16,7 @@ const SCHEMA = {
 };
 
 test("[CM14] each value is a field of its kind, with its bounds and its options", () => {
-  expect(fieldsOf(SCHEMA).map(({ name, type, isRequired }) => [name, type, isRequired])).toEqual([
+  expect(formFields(SCHEMA).map(({ name, type, isRequired }) => [name, type, isRequired])).toEqual([
     ["email", "text", true],
     ["channel", "choice", true],
     ["retries", "number", false],
@@ -24,33 +24,33 @@ test("[CM14] each value is a field of its kind, with its bounds and its options"
     ["tags", "choices", false],
     ["note", "text", false],
   ]);
-  expect(fieldsOf(SCHEMA)[1]?.options).toEqual([
+  expect(formFields(SCHEMA)[1]?.options).toEqual([
     { value: "a", label: "Stable" },
     { value: "b", label: "Beta" },
   ]);
-  expect(fieldsOf(undefined)).toEqual([]);
+  expect(formFields(undefined)).toEqual([]);
 });
 
 test("[CM14] what is wrong is said by field, and nothing else is", () => {
-  const fields = fieldsOf(SCHEMA);
-  expect([...wrongIn(fields, {})]).toEqual([
+  const fields = formFields(SCHEMA);
+  expect([...wrongFields(fields, {})]).toEqual([
     ["email", "Required"],
     ["channel", "Required"],
   ]);
-  expect([...wrongIn(fields, { email: "a", channel: "a", retries: "7.5", note: "too long" })]).toEqual([
+  expect([...wrongFields(fields, { email: "a", channel: "a", retries: "7.5", note: "too long" })]).toEqual([
     ["email", "Enter an email address"],
     ["retries", "Enter a whole number"],
     ["note", "At most 5 characters"],
   ]);
-  expect([...wrongIn(fields, { email: "a@b.c", channel: "a", retries: "9" })]).toEqual([
+  expect([...wrongFields(fields, { email: "a@b.c", channel: "a", retries: "9" })]).toEqual([
     ["retries", "At most 5"],
   ]);
 });
 
 test("[CM14] the agent gets values of the kinds that it asked for, without what was left empty", () => {
-  const fields = fieldsOf(SCHEMA);
+  const fields = formFields(SCHEMA);
   const written = { email: "a@b.c", channel: "b", tags: ["x"], note: "" };
-  expect(contentOf(fields, written)).toEqual({
+  expect(formContent(fields, written)).toEqual({
     ...{ email: "a@b.c", channel: "b", retries: 2, urgent: false, tags: ["x"] },
   });
 });

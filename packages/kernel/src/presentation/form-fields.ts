@@ -1,8 +1,8 @@
 /**
  * The fields of a form that an agent or one of its servers asks for, read from a JSON schema, and what was written into them as the
- * values that the schema wants. Pure.
+ * values that the schema wants. The same for the page and the terminal.
  */
-import type { Json } from "@blockyard/kernel";
+import type { Json } from "../model/json.ts";
 
 export interface FormField {
   readonly name: string;
@@ -19,7 +19,7 @@ export interface FormField {
   readonly initial: string | boolean | readonly string[];
 }
 
-export type Written = { readonly [name: string]: string | boolean | readonly string[] };
+export type FormInput = { readonly [name: string]: string | boolean | readonly string[] };
 
 const INPUTS: Readonly<Record<string, NonNullable<FormField["input"]>>> = {
   email: "email",
@@ -28,7 +28,7 @@ const INPUTS: Readonly<Record<string, NonNullable<FormField["input"]>>> = {
   "date-time": "datetime-local",
 };
 
-export function fieldsOf(schema: Json | undefined): readonly FormField[] {
+export function formFields(schema: Json | undefined): readonly FormField[] {
   const { properties, required } = objectOf(schema);
   const needed = Array.isArray(required) ? required : [];
   return Object.entries(objectOf(properties)).map(([name, value]) =>
@@ -83,7 +83,10 @@ function optionsOf(schema: Fields): readonly { value: string; label: string }[] 
 }
 
 /** What the agent gets. What was left empty, and need not be given, is not in it. */
-export function contentOf(fields: readonly FormField[], written: Written): { readonly [name: string]: Json } {
+export function formContent(
+  fields: readonly FormField[],
+  written: FormInput,
+): { readonly [name: string]: Json } {
   const content: Record<string, Json> = {};
   for (const { name, type, initial, isRequired } of fields) {
     const value = written[name] ?? initial;
@@ -97,7 +100,7 @@ export function contentOf(fields: readonly FormField[], written: Written): { rea
 }
 
 /** Why a form cannot be sent yet, by field. */
-export function wrongIn(fields: readonly FormField[], written: Written): ReadonlyMap<string, string> {
+export function wrongFields(fields: readonly FormField[], written: FormInput): ReadonlyMap<string, string> {
   const wrong = new Map<string, string>();
   for (const field of fields) {
     const why = wrongWith(field, written[field.name] ?? field.initial);
@@ -122,9 +125,17 @@ function wrongWith(field: FormField, value: string | boolean | readonly string[]
   if (min !== undefined && value.length < min) return `At least ${min} characters`;
   if (max !== undefined && value.length > max) return `At most ${max} characters`;
   if (input === "email" && !/^[^\s@]+@[^\s@]+$/.test(value)) return "Enter an email address";
-  return input === "url" && !URL.canParse(value)
+  return input === "url" && !isWholeAddress(value)
     ? "Enter a whole address, such as https://example.com"
     : undefined;
+}
+
+function isWholeAddress(text: string): boolean {
+  try {
+    return new URL(text).href !== "";
+  } catch {
+    return false;
+  }
 }
 
 type Fields = { readonly [key: string]: Json };

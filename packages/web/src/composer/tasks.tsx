@@ -1,0 +1,82 @@
+/**
+ * What the agent that works runs in the background, above the field: each can be stopped. The server is asked when something has
+ * happened in the conversation, at most once a second, and every few seconds; the agent says it without asking its model.
+ */
+import { type ConversationId, isProblem, type View } from "@blockyard/kernel";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { refused } from "../actions/actions.ts";
+import { takes } from "../state/capabilities.ts";
+import { useSession, useViewPart } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
+
+const PAUSE_MS = 1_000;
+/** A task may begin or end while nothing is written. */
+const QUIET_MS = 5_000;
+const SHOWN_CHARS = 300;
+
+interface Task {
+  readonly id: string;
+  readonly description: string;
+}
+
+interface TasksProps {
+  readonly conversation: ConversationId;
+  readonly view: View;
+}
+
+export function Tasks({ conversation, view }: TasksProps): ReactNode {
+  const session = useSession();
+  const { tasks, look } = useTasks(conversation, view);
+  const stop = async (task: Task) => {
+    const answer = await session.write("agent.change", { conversation, stop_task: task.id });
+    if (isProblem(answer)) refused("Couldn't stop", answer);
+    look();
+  };
+  if (tasks.length === 0) return null;
+  return (
+    <ul className="queue" aria-label="Background tasks">
+      {tasks.map((task) => (
+        <li key={task.id}>
+          <span className="spinner" aria-hidden="true" />
+          <span className="queue-text" title={task.description.slice(0, SHOWN_CHARS)}>
+            {task.description.slice(0, SHOWN_CHARS)}
+          </span>
+          <span className="dim">In the background</span>
+          <button type="button" className="quiet-button" onClick={() => void stop(task)}>
+            <Icon name="stop" /> Stop task
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function useTasks(conversation: ConversationId, view: View) {
+  const session = useSession();
+  const seq = useViewPart(view, ({ record }) => record?.seq ?? 0);
+  const [tasks, setTasks] = useState<readonly Task[]>([]);
+  const [looks, setLooks] = useState(0);
+  const lookedAt = useRef(0);
+  useEffect(() => {
+    const timer = setInterval(() => setLooks((count) => count + 1), QUIET_MS);
+    return () => clearInterval(timer);
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever something has happened, or somebody wants to know
+  useEffect(() => {
+    if (!session.isOwner || !takes("agent.offers", "only")) return;
+    let isGone = false;
+    const timer = setTimeout(
+      async () => {
+        lookedAt.current = Date.now();
+        const answer = await session.ask("agent.offers", { conversation, only: "tasks" });
+        if (!isGone && !isProblem(answer)) setTasks(answer.tasks ?? []);
+      },
+      Math.max(0, lookedAt.current + PAUSE_MS - Date.now()),
+    );
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
+  }, [session, conversation, seq, looks]);
+  return { tasks, look: () => setLooks((count) => count + 1) };
+}

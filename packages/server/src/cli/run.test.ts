@@ -19,8 +19,8 @@ import { makeConfig } from "../config/config.ts";
 import { nodeEnv } from "../system/env.ts";
 import type { BlockSource } from "./block-source.ts";
 import { Follower } from "./follow.ts";
-import { askText, typed } from "./run.ts";
 import { styleFor } from "./terminal.ts";
+import { askText, typed } from "./terminal-ask.ts";
 
 type Draft = Parameters<Parameters<Kernel["write"]>[1]["plan"]>[0];
 
@@ -119,6 +119,34 @@ it("[U13] a result that ends before its call stands below the call's line, which
   await tools.files.close();
   await kernel.close();
   rmSync(home, { recursive: true });
+});
+
+it("[U4] a text that is cut off is ended before anything else is said", async () => {
+  const text = { block_id: "c/claude/1", kind: "text", role: "model", status: "running", metadata: {} };
+  const news = { patches: [], new_blocks: [{ ...text, content: "I begin" }], seq: 1 };
+  const client = { call: async () => news } as unknown as BlockSource;
+  let shown = "";
+  const follower = new Follower(client, "c", 0, {
+    text: { style: styleFor({}), width: 80, isFull: false },
+    show: async (piece) => {
+      shown += piece;
+    },
+    ended: async () => undefined,
+    asked: async () => undefined,
+  });
+  await follower.step(0);
+  await follower.endLine();
+  await follower.endLine();
+  expect(shown).toBe("I begin\n");
+});
+
+it("[U94] what is answered elsewhere need not be typed", async () => {
+  const over = new AbortController();
+  const keyboard = { input: new PassThrough(), output: new PassThrough(), interrupt: () => undefined };
+  const answer = typed("Allow? ", { ...keyboard, signal: over.signal });
+  over.abort();
+  expect(await answer).toBeUndefined();
+  expect(await typed("Allow? ", { ...keyboard, signal: over.signal })).toBeUndefined();
 });
 
 it.each<[string, string, string | undefined, number]>([

@@ -4,23 +4,14 @@
  */
 
 import { resolve } from "node:path";
-import { createInterface } from "node:readline/promises";
-import {
-  type Ask,
-  type AskAnswer,
-  askOf,
-  type BlockSnapshot,
-  isProblem,
-  type Problem,
-  plural,
-  type TurnView,
-} from "@blockyard/kernel";
+import { setTimeout as sleep } from "node:timers/promises";
+import { askOf, type BlockSnapshot, isProblem, type Problem, plural, type TurnView } from "@blockyard/kernel";
 import type { Allowance } from "../access/allowance.ts";
 import { ALLOWANCES } from "../access/allowance.ts";
 import type { ToolAnswer, ToolInput } from "../contract/index.ts";
-import { visible } from "../processes/visible.ts";
 import { AGENTS } from "../turns/agents.ts";
 import { acpAgents } from "../turns/drivers/acp/agents.ts";
+import { MODES, type Mode } from "../turns/mode.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { withTrust } from "./ask-trust.ts";
 import { type BlockSource, known } from "./block-source.ts";
@@ -29,11 +20,11 @@ import { type Command, CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
 import { Follower } from "./follow.ts";
 import { wholeId } from "./named-id.ts";
-import { oneLine, print, printJson, printNote, safeText, styleFor, terminalWidth } from "./terminal.ts";
-import { answersTo, suggestionIn, suggestionText } from "./terminal-answer.ts";
+import { print, printJson, printNote, safeText, styleFor, terminalWidth } from "./terminal.ts";
+import { answerAsk, asked } from "./terminal-ask.ts";
 
-/** Of what asks for permission. */
-const NAME_CHARS = 200;
+/** How often it is looked whether an agent has read a message. */
+const READ_MS = 200;
 const PROVIDERS = [
   ...AGENTS.keys(),
   ...acpAgents(process.env).map(({ provider }) => provider),
@@ -46,6 +37,13 @@ const options = {
   conversation: { type: "string", short: "c", value: "ID", summary: "continue this conversation" },
   model: { type: "string", value: "NAME", summary: "the model to use" },
   title: { type: "string", value: "TEXT", summary: "title of a new conversation" },
+  mode: {
+    type: "string",
+    value: "MODE",
+    summary: "how freely the agent works (default: as last chosen in the conversation)",
+    choices: MODES,
+  },
+  now: { type: "boolean", summary: "send it into the running turn, at the agent's next step" },
   fresh: { type: "boolean", summary: "share no earlier messages with the agent" },
   allow: {
     type: "string",
@@ -69,11 +67,13 @@ const options = {
 
 export const run: Command = {
   name: "run",
-  usage: 'run <agent> "prompt" [-c ID] [--cwd DIR] [--model NAME] [--allow WHAT]… [--trust] [--yes] [--json]',
+  usage:
+    'run <agent> "prompt" [-c ID] [--now] [--cwd DIR] [--mode MODE] [--model NAME] [--allow WHAT]… [--trust] [--yes] [--json]',
   summary: "run an agent and watch it work",
   examples: [
     'blockyard run claude "why does the login test fail?"',
     'blockyard run codex "fix it" -c k3vq2mz        # continues the conversation',
+    'blockyard run claude "skip the docs" -c k3vq2mz --now   # the agent reads it while it works',
     'blockyard run anthropic "tidy src/" --allow read --allow write',
   ],
   options,
@@ -98,6 +98,8 @@ export const run: Command = {
         provider,
         prompt,
         ...(values.model === undefined ? {} : { model: values.model }),
+        ...(values.mode === undefined ? {} : { mode: values.mode as Mode }),
+        ...(values.now === true ? { when: "next" as const } : {}),
         ...(values.fresh === undefined ? {} : { fresh: values.fresh }),
         ...(values.allow === undefined ? {} : { allow: values.allow as readonly Allowance[] }),
       };
@@ -109,9 +111,12 @@ export const run: Command = {
       const started = known(answer);
       if (!values.json)
         printNote(`${provider} is working in ${started.cwd} (conversation ${conversation})\n`);
+      const followed = { conversation, since, turn: started.turn, prompt: started.block_id };
+      const delivered = values.now && started.queued ? await untilRead(client, followed) : "begun";
+      if (delivered !== "begun") return delivered;
       return await follow(
         client,
-        { conversation, since, turn: started.turn, prompt: started.block_id, waits: started.queued },
+        { ...followed, waits: started.queued },
         {
           isJson: values.json === true,
           isFull: values.full === true,
@@ -153,15 +158,6 @@ async function startIn(
   return client.call("turn.start", { ...request, cwd: folder });
 }
 
-/** Asks whoever sits here. */
-function asked(question: string): Promise<string | undefined> {
-  return typed(question, {
-    input: process.stdin,
-    output: process.stderr,
-    interrupt: () => process.kill(process.pid, "SIGINT"),
-  });
-}
-
 /** The folders between which somebody has to choose, where that is the problem. */
 export function folderQuestion(
   problem: Problem,
@@ -193,6 +189,48 @@ interface FollowOptions {
   readonly allowsAll: boolean;
 }
 
+/**
+ * A message that was sent into a running turn, until the agent has read it: then the exit code. Where the agent did not take it, its own
+ * turn begins when that one has ended, and is followed.
+ */
+async function untilRead(
+  client: BlockSource,
+  { conversation, turn, prompt }: Omit<Followed, "waits">,
+): Promise<number | "begun"> {
+  let isStopped = false;
+  const stop = async () => {
+    if (isStopped) process.exit(EXIT.interrupted);
+    isStopped = true;
+    const taken = await client.call("turn.stop", { conversation, turn });
+    if (!isProblem(taken)) return;
+    printNote(`blockyard: ${taken.message}`);
+    process.exit(EXIT.interrupted);
+  };
+  process.on("SIGINT", stop);
+  printNote("The agent reads it at its next step.");
+  try {
+    for (;;) {
+      const { status, metadata } = known(await client.call("block.read", { block_id: prompt }));
+      const isHeld = status !== "error" && metadata.queued?.held !== undefined;
+      // The turn was stopped: nobody sends it later.
+      if (isHeld) await client.call("turn.stop", { conversation, turn });
+      if (isHeld || status === "error") {
+        printNote("The message was not sent.");
+        return isStopped ? EXIT.interrupted : EXIT.failed;
+      }
+      if (status === "done") {
+        const { turns } = known(await client.call("conversation.read", { conversation, blocks: 0 }));
+        if (turns.some((each) => each.turn === turn)) return "begun";
+        printNote("The agent has read the message.");
+        return EXIT.done;
+      }
+      await sleep(READ_MS);
+    }
+  } finally {
+    process.off("SIGINT", stop);
+  }
+}
+
 async function follow(
   client: BlockSource,
   { conversation, since, turn, prompt, waits }: Followed,
@@ -204,16 +242,18 @@ async function follow(
   let isDropped = false;
   /** What the agent asked for and was not given. */
   let denied = 0;
+  /** What another turn asks is answered by whoever started that. */
+  const isOwn = ({ metadata }: BlockSnapshot) => metadata.turn === undefined || metadata.turn === turn;
   const follower = new Follower(client, conversation, since, {
     text,
     show: (shown) => (isJson ? Promise.resolve() : print(shown)),
     ended: async (block) => {
       isDropped ||= block.block_id === prompt && block.status === "error";
       const state = askOf(block.metadata)?.state;
-      if (state === "denied" || state === "expired") denied++;
+      if (isOwn(block) && (state === "denied" || state === "expired")) denied++;
       if (isJson) await printJson({ ...block, type: "block" });
     },
-    asked: (block) => answer(client, block, allowsAll),
+    asked: async (block) => (isOwn(block) ? answerAsk(client, block, allowsAll) : undefined),
     held: async (block) => {
       if (block.block_id !== prompt || isDropped) return;
       isDropped = true;
@@ -250,6 +290,9 @@ async function follow(
       if (isStopped) return EXIT.interrupted;
       return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;
     }
+  } catch (error) {
+    await follower.endLine();
+    throw error;
   } finally {
     process.off("SIGINT", stop);
   }
@@ -259,86 +302,4 @@ async function endOf(client: BlockSource, conversation: string, id: string): Pro
   const read = known(await client.call("conversation.read", { conversation, blocks: 0 }));
   const found = read.turns.find(({ turn }) => turn === id);
   return found?.status === "running" ? undefined : found;
-}
-
-/**
- * What somebody is asked to allow: who asks in one line, which no text can end, and below it every character of the input; above
- * that the change, where it is one, with its lines moved in, so that none of them looks like ours.
- */
-export function askText({ metadata }: BlockSnapshot): string {
-  const { title, input, subject } = askOf(metadata) as Ask;
-  const what = visible(JSON.stringify(input ?? metadata.input ?? {}, null, 2));
-  const change =
-    subject?.type === "diff"
-      ? `${visible(subject.diff.trimEnd()).replaceAll(/^/gm, "  ")}
-Exact input:
-`
-      : "";
-  return `${nameOf(title, metadata)} needs approval:
-${change}${what}`;
-}
-
-function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]): string {
-  return oneLine(`${title ?? metadata.toolName}`, NAME_CHARS);
-}
-
-/** Asks the person who sits here; where nobody does, what was not allowed beforehand is denied. */
-async function answer(client: BlockSource, block: BlockSnapshot, allowsAll: boolean): Promise<void> {
-  const ask = askOf(block.metadata) as Ask;
-  let allow = allowsAll;
-  const isThere = process.stdin.isTTY === true;
-  let message = "nobody was there to approve it";
-  const interrupt = () => process.kill(process.pid, "SIGINT");
-  const type = (text: string) => typed(text, { input: process.stdin, output: process.stderr, interrupt });
-  let chosen: AskAnswer | undefined;
-  if (isThere && ask.kind === "question") {
-    printNote("");
-    chosen = await answersTo(ask, type);
-    if (chosen === undefined) return; // the turn is being stopped, and the request with it
-    allow = true;
-  } else if (!allowsAll && isThere) {
-    printNote(`\n${askText(block)}${suggestionText(ask)}`);
-    const hint = (ask.suggestions ?? []).length > 0 ? ", a number" : "";
-    const said = await type(`Allow? [y/N${hint}, or the reason why not] `);
-    if (said === undefined) return; // the turn is being stopped, and the request with it
-    const taken = suggestionIn(ask, said);
-    chosen = taken && { suggestion: taken.id };
-    allow = taken === undefined ? /^y(es)?$/i.test(said) : taken.deny !== true;
-    message = taken !== undefined || /^(no?)?$/i.test(said) ? "" : said;
-  }
-  const given = await client.call("turn.answer", {
-    ...{ block_id: block.block_id, ask_id: ask.id, allow },
-    ...(allow ? {} : { message }),
-    ...(chosen === undefined ? {} : { answer: chosen }),
-  });
-  // A rule, or another window, was first.
-  if (isProblem(given) && given.problem === "conflict") return;
-  if (isProblem(given)) printNote(`blockyard: ${given.message}`);
-  else if (!allow) {
-    const why = isThere ? "" : " (no terminal to ask on; --yes approves everything)";
-    printNote(`Denied: ${nameOf(ask.title, block.metadata)}${why}`);
-  }
-}
-
-interface Keyboard {
-  readonly input: NodeJS.ReadableStream;
-  readonly output: NodeJS.WritableStream;
-  /** While somebody types, Ctrl-C is a key: it means what it means everywhere else. */
-  interrupt(): void;
-}
-
-/** A line that somebody types: empty where they end the input instead, undefined where they interrupt. */
-export function typed(question: string, { input, output, interrupt }: Keyboard): Promise<string | undefined> {
-  const lines = createInterface({ input, output, terminal: true });
-  return new Promise<string | undefined>((resolve) => {
-    lines.on("SIGINT", () => {
-      resolve(undefined);
-      interrupt();
-    });
-    lines.on("close", () => resolve(""));
-    lines.question(question).then(
-      (line) => resolve(line.trim()),
-      () => resolve(""), // Ctrl-D
-    );
-  }).finally(() => lines.close());
 }

@@ -1,0 +1,207 @@
+/**
+ * What an agent asks, asked of whoever sits at the terminal: permissions, plans, questions and forms. Where nobody does, what was not
+ * allowed beforehand is denied. An ask that is answered elsewhere meanwhile, such as on the page, is not asked any longer.
+ */
+
+import { createInterface } from "node:readline/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type Ask,
+  type AskAnswer,
+  askOf,
+  askWords,
+  type BlockSnapshot,
+  furtherAnswers,
+  isProblem,
+} from "@blockyard/kernel";
+import { visible } from "../processes/visible.ts";
+import type { BlockSource } from "./block-source.ts";
+import { oneLine, printNote } from "./terminal.ts";
+import { answersTo, suggestionIn, suggestionText } from "./terminal-answer.ts";
+import { formAnswer, formText } from "./terminal-form.ts";
+import { editPlan, planText } from "./terminal-plan.ts";
+
+/** Of what asks for permission. */
+const NAME_CHARS = 200;
+/** How often it is looked whether somebody else has answered. */
+const ELSEWHERE_MS = 500;
+
+type Type = (question: string) => Promise<string | undefined>;
+
+/** An answer of whoever sits here; undefined where they gave none, since the turn is being stopped or somebody else has answered. */
+interface Said {
+  readonly allow: boolean;
+  readonly message?: string;
+  readonly answer?: AskAnswer;
+}
+
+/** Asks whoever sits here. */
+export function asked(question: string, signal?: AbortSignal): Promise<string | undefined> {
+  const interrupt = () => process.kill(process.pid, "SIGINT");
+  return typed(question, { input: process.stdin, output: process.stderr, interrupt, signal });
+}
+
+export async function answerAsk(
+  client: BlockSource,
+  block: BlockSnapshot,
+  allowsAll: boolean,
+): Promise<void> {
+  const ask = askOf(block.metadata) as Ask;
+  const isThere = process.stdin.isTTY === true;
+  const isAsked = isThere && (!allowsAll || ask.kind === "question" || ask.kind === "elicitation");
+  const said = isAsked ? await atTerminal(client, block, ask) : withoutTerminal(allowsAll);
+  if (said === undefined) return;
+  const { allow, message, answer } = said;
+  const given = await client.call("turn.answer", {
+    ...{ block_id: block.block_id, ask_id: ask.id, allow },
+    ...(allow ? {} : { message: message ?? "" }),
+    ...(answer === undefined ? {} : { answer }),
+  });
+  // A rule, or another window, was first.
+  if (isProblem(given) && given.problem === "conflict") return;
+  if (isProblem(given)) printNote(`blockyard: ${given.message}`);
+  else if (!allow) {
+    const why = isThere ? "" : " (no terminal to ask on; --yes approves everything)";
+    printNote(`Denied: ${nameOf(ask.title, block.metadata)}${why}`);
+  }
+}
+
+function withoutTerminal(allowsAll: boolean): Said {
+  return allowsAll ? { allow: true } : { allow: false, message: "nobody was there to approve it" };
+}
+
+async function atTerminal(client: BlockSource, block: BlockSnapshot, ask: Ask): Promise<Said | undefined> {
+  const elsewhere = new AbortController();
+  const type: Type = (question) => asked(question, elsewhere.signal);
+  const over = new AbortController();
+  const watched = watchAnswer(client, block.block_id, ask.id, over.signal).then((words) => {
+    if (words === undefined) return;
+    elsewhere.abort();
+    printNote(words === "" ? "" : `\n${words}`);
+  });
+  try {
+    return await saidTo(client, block, ask, type);
+  } finally {
+    over.abort();
+    await watched;
+  }
+}
+
+function saidTo(client: BlockSource, block: BlockSnapshot, ask: Ask, type: Type): Promise<Said | undefined> {
+  if (ask.kind === "question") return questions(ask, type);
+  if (ask.kind === "elicitation") return form(ask, block, type);
+  return permission(client, block, ask, type);
+}
+
+async function questions(ask: Ask, type: Type): Promise<Said | undefined> {
+  printNote("");
+  const answer = await answersTo(ask, type);
+  return answer && { allow: true, answer };
+}
+
+async function form(ask: Ask, block: BlockSnapshot, type: Type): Promise<Said | undefined> {
+  printNote(`\n${nameOf(ask.title, block.metadata)} needs an answer:\n${formText(ask)}`);
+  const said = await type("Answer? [Y/n, or the reason why not] ");
+  if (said === undefined) return undefined;
+  if (!/^(y(es)?)?$/i.test(said)) return { allow: false, message: /^no?$/i.test(said) ? "" : said };
+  const answer = await formAnswer(ask, type);
+  return answer && { allow: true, answer };
+}
+
+async function permission(
+  client: BlockSource,
+  block: BlockSnapshot,
+  ask: Ask,
+  type: Type,
+): Promise<Said | undefined> {
+  const { plan } = ask;
+  const hints = [
+    furtherAnswers(ask).length > 0 ? ", a number" : "",
+    plan === undefined ? "" : ", e to edit",
+  ].join("");
+  let said: string | undefined;
+  for (;;) {
+    const shown = plan === undefined ? undefined : await planText(client, plan);
+    printNote(`\n${shown ?? askText(block)}${suggestionText(ask)}`);
+    said = await type(`Allow? [y/N${hints}, or the reason why not] `);
+    if (said === undefined) return undefined;
+    if (plan === undefined || !/^e(dit)?$/i.test(said)) break;
+    const why = await editPlan(client, plan);
+    if (why !== "") printNote(`blockyard: ${why}`);
+  }
+  const taken = suggestionIn(ask, said);
+  const allow = taken === undefined ? /^y(es)?$/i.test(said) : taken.deny !== true;
+  const message = taken !== undefined || /^(no?)?$/i.test(said) ? "" : said;
+  return { allow, message, ...(taken === undefined ? {} : { answer: { suggestion: taken.id } }) };
+}
+
+/** How an ask was answered by somebody else, in words: none where the server is gone. Undefined: that is of no interest any more. */
+async function watchAnswer(
+  client: BlockSource,
+  block_id: string,
+  id: string,
+  over: AbortSignal,
+): Promise<string | undefined> {
+  while (!over.aborted) {
+    await sleep(ELSEWHERE_MS, undefined, { signal: over }).catch(() => undefined);
+    if (over.aborted) return undefined;
+    const block = await client.call("block.read", { block_id });
+    if (isProblem(block) && block.problem === "busy") continue;
+    if (over.aborted) return undefined;
+    if (isProblem(block)) return "";
+    const ask = askOf(block.metadata);
+    if (ask?.id === id && ask.state !== "asked") return askWords(ask, undefined, block.metadata.reason);
+  }
+  return undefined;
+}
+
+/**
+ * What somebody is asked to allow: who asks in one line, which no text can end, and below it every character of the input; above
+ * that the change, where it is one, with its lines moved in, so that none of them looks like ours.
+ */
+export function askText({ metadata }: BlockSnapshot): string {
+  const { title, input, subject } = askOf(metadata) as Ask;
+  const what = visible(JSON.stringify(input ?? metadata.input ?? {}, null, 2));
+  const change =
+    subject?.type === "diff"
+      ? `${visible(subject.diff.trimEnd()).replaceAll(/^/gm, "  ")}
+Exact input:
+`
+      : "";
+  return `${nameOf(title, metadata)} needs approval:
+${change}${what}`;
+}
+
+function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]): string {
+  return oneLine(`${title ?? metadata.toolName}`, NAME_CHARS);
+}
+
+interface Keyboard {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  /** While somebody types, Ctrl-C is a key: it means what it means everywhere else. */
+  interrupt(): void;
+  /** Nothing needs to be typed any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A line that somebody types: empty where they end the input instead, undefined where they interrupt or need not type it. */
+export function typed(
+  question: string,
+  { input, output, interrupt, signal }: Keyboard,
+): Promise<string | undefined> {
+  if (signal?.aborted) return Promise.resolve(undefined);
+  const lines = createInterface({ input, output, terminal: true });
+  return new Promise<string | undefined>((resolve) => {
+    lines.on("SIGINT", () => {
+      resolve(undefined);
+      interrupt();
+    });
+    signal?.addEventListener("abort", () => resolve(undefined), { once: true });
+    lines.on("close", () => resolve(""));
+    lines.question(question).then(
+      (line) => resolve(line.trim()),
+      () => resolve(""), // Ctrl-D
+    );
+  }).finally(() => lines.close());
+}

@@ -9,6 +9,7 @@ import { type Script, say } from "../../model/script.ts";
 import type { LabBlock } from "../clis/lab.ts";
 import type { Question } from "./agents.ts";
 import { check, type TestHarness } from "./desk.ts";
+import type { Begun } from "./owner.ts";
 
 export interface Scenario {
   readonly name: string;
@@ -21,9 +22,8 @@ const rule: Scenario = {
   name: "permission with a rule",
   async run(harness) {
     const { agent } = harness;
-    const conversation = await harness.conversation();
     const touch = { parts: [agent.shell("touch ruled.txt")] };
-    const turn = await harness.start(conversation, "Touch it twice", [touch, touch, say("Done.")]);
+    const { conversation, turn } = await harness.begin("Touch it twice", [touch, touch, say("Done.")]);
     const ask = await harness.asking(conversation);
     const own = ask.metadata.ask.suggestions.find(({ id }: { id: string }) => id.startsWith("rule-"));
     check(own !== undefined, "no rule is offered");
@@ -55,10 +55,9 @@ const rule: Scenario = {
 const denied: Scenario = {
   name: "permission, denied with a reason",
   async run(harness) {
-    const conversation = await harness.conversation();
     const path = join(harness.lab.work, "denied.txt");
     const script = [{ parts: [harness.agent.shell(`touch ${path}`)] }, say("As you like.")];
-    const turn = await harness.start(conversation, "Touch it", script);
+    const { conversation, turn } = await harness.begin("Touch it", script);
     await harness.answer(await harness.asking(conversation), { allow: false, message: "Not that one" });
     await harness.over(conversation, turn);
     check(!existsSync(path), "it ran");
@@ -89,18 +88,18 @@ async function answered(
   chosen: readonly string[],
   text?: string,
 ): Promise<string> {
-  const conversation = await harness.conversation();
   const part = harness.agent.ask?.([asked]);
   if (part === undefined) throw new Error("it has no tool to ask with");
   const mode = harness.agent.cli === "codex" ? { mode: "plan" } : {};
-  const turn = await harness.start(conversation, "Ask me", [{ parts: [part] }, say("Understood.")], mode);
+  const script = [{ parts: [part] }, say("Understood.")];
+  const { conversation, turn } = await harness.begin("Ask me", script, mode);
   const ask = await harness.asking(conversation);
   const { kind, questions, form } = ask.metadata.ask;
   const said = { chosen, ...(text === undefined ? {} : { text }) };
   const name = Object.keys(form?.schema?.properties ?? {})[0] ?? "";
   const value = asked.multiSelect ? chosen : chosen[0];
   const answer =
-    kind === "question" ? { questions: { [questions[0].id]: said } } : { content: { [name]: value } };
+    kind === "question" ? { questions: { [questions[0].id]: said } } : { content: { [name]: value ?? "" } };
   const from = harness.requests;
   await harness.answer(ask, { allow: true, answer });
   const end = await harness.over(conversation, turn);
@@ -135,17 +134,15 @@ const ownWords: Scenario = {
 const plan: Scenario = {
   name: "plan, edited and approved",
   async run(harness) {
-    const conversation = await harness.conversation();
     const script = harness.agent.plan?.("# Plan\n\n1. Write\n") ?? [];
-    const turn = await harness.start(conversation, "Plan it", script, { mode: "plan" });
+    const { conversation, turn } = await harness.begin("Plan it", script, { mode: "plan" });
     const ask = await harness.asking(conversation);
     check(ask.metadata.ask.kind === "plan", "it asks for something else");
-    const operations = [{ op: "replace", start_line: 2, end_line: 3, content: "1. Write and test" }];
-    await harness.lab.server.do("block.edit", { block_id: ask.metadata.ask.plan, operations });
+    await harness.owner.editPlan(ask, "2. Test it");
     const from = harness.requests;
     await harness.answer(ask, { allow: true, answer: { suggestion: "accept-edits" } });
     check((await harness.over(conversation, turn)).status === "done", "the turn failed");
-    check(harness.told(from).includes("1. Write and test"), "the model did not read the edited plan");
+    check(harness.told(from).includes("2. Test it"), "the model did not read the edited plan");
     await harness.lab.wait("the conversation's mode to be that of the answer", async () => {
       const read = await harness.lab.server.do("conversation.read", { conversation, blocks: 0 });
       return read.conversation.metadata?.mode === "edits" ? true : undefined;
@@ -156,22 +153,19 @@ const plan: Scenario = {
 const steering: Scenario = {
   name: "steering",
   async run(harness) {
-    const conversation = await harness.conversation();
     const wait = (n: number) => ({ parts: [harness.agent.quiet(`sleep 1; echo tool-${n}`)] });
-    const turn = await harness.start(
-      conversation,
-      "Five tools",
-      [1, 2, 3, 4, 5].map(wait).concat([say("All five.") as never]),
-    );
+    const script = [...[1, 2, 3, 4, 5].map(wait), say("All five.")];
+    const { conversation, turn } = await harness.begin("Five tools", script);
     await harness.lab.wait("the second tool", async () => {
-      await harness.lab.answer(conversation, true);
+      await harness.allow(conversation);
       const calls = (await harness.blocks(conversation)).filter(({ kind }) => kind === "tool_call");
       return calls.length >= 2 && calls[1]?.metadata.stage === "running" ? true : undefined;
     });
+    const sent = harness.owner.send(conversation, "Also say hello");
+    await harness.find(conversation, "the message", ({ content }) => content === "Also say hello");
     const before = harness.requests;
-    const sent = { conversation, provider: harness.agent.cli, prompt: "Also say hello", when: "next" };
-    await harness.lab.server.do("turn.start", sent);
-    await harness.lab.over(conversation, turn);
+    await harness.over(conversation, turn, { allows: true });
+    await sent;
     const at = harness.lab.model.asked.findIndex(({ body }) =>
       JSON.stringify(body).includes("Also say hello"),
     );
@@ -197,10 +191,9 @@ const isTalk = ({ role, content }: LabBlock) => role === "model" && content.incl
 const stop: Scenario = {
   name: "stop",
   async run(harness) {
-    const conversation = await harness.conversation();
-    const turn = await harness.start(conversation, "Talk", TALK);
+    const { conversation, turn } = await harness.begin("Talk", TALK);
     await harness.find(conversation, "it to begin", isTalk);
-    await harness.lab.server.do("turn.stop", { conversation });
+    await harness.owner.stop(conversation);
     const end = await harness.over(conversation, turn);
     check(end.reason === "cancelled", `it ended with ${JSON.stringify(end)}`);
     await goesOn(harness, conversation, "Talk");
@@ -221,15 +214,12 @@ async function goesOn(harness: TestHarness, conversation: string, knows?: string
 const modeNow: Scenario = {
   name: "mode, while it works",
   async run(harness) {
-    const conversation = await harness.conversation();
     const write = (name: string) => ({ parts: [harness.agent.write(join(harness.lab.work, name), "x\n")] });
-    const turn = await harness.start(conversation, "Write", [
-      write("m1.txt"),
-      write("m2.txt"),
-      say("Written."),
-    ]);
+    const script = [write("m1.txt"), write("m2.txt"), say("Written.")];
+    const { conversation, turn } = await harness.begin("Write", script);
     const ask = await harness.asking(conversation);
-    await harness.lab.server.do("agent.change", { conversation, mode: harness.agent.modes.free });
+    await harness.owner.setMode(conversation, harness.agent.modes.free ?? "");
+
     await harness.answer(ask, { allow: true });
     check((await harness.over(conversation, turn)).status === "done", "the turn failed");
     check((await harness.asks(conversation)).length === 1, "it asked again");
@@ -239,26 +229,34 @@ const modeNow: Scenario = {
 const model: Scenario = {
   name: "model",
   async run(harness) {
-    const conversation = await harness.conversation();
     harness.lab.model.play((asked) =>
       asked.model === "no-such-model-9"
         ? { fails: { status: 404, type: "not_found_error", message: "model: no-such-model-9" } }
         : say("ok"),
     );
-    const wrong = { conversation, provider: harness.agent.cli, prompt: "x", model: "no-such-model-9" };
-    const isChecked = harness.agent.cli !== "codex"; // behind a provider of the user's own any model may be there
-    const refused = isChecked ? await harness.lab.server.call("turn.start", wrong) : undefined;
-    check(
-      refused === undefined || refused.status >= 400,
-      `a wrong model was taken: ${JSON.stringify(refused?.body)}`,
-    );
+    // Behind a provider of the user's own any model may be there.
+    if (harness.agent.cli !== "codex") {
+      const why = await harness.owner.refused("x", {
+        mode: harness.agent.modes.ask,
+        model: "no-such-model-9",
+      });
+      check(/no-such-model-9/.test(why), `it does not say which model is wrong: ${why}`);
+    }
+    let conversation: string | undefined;
     const asked: string[] = [];
     for (const name of harness.agent.models ?? []) {
       // Some models get their tools in another form, which the scripted model takes for an aside.
       const { model: server } = harness.lab;
       const before = [server.asked.length, server.asides.length] as const;
-      const turn = await harness.start(conversation, `With ${name}`, [say("Yes.")], { model: name });
-      check((await harness.over(conversation, turn)).status === "done", `the turn with ${name} failed`);
+      const begun: Begun =
+        conversation === undefined
+          ? await harness.begin(`With ${name}`, [say("Yes.")], { model: name })
+          : {
+              conversation,
+              turn: await harness.start(conversation, `With ${name}`, [say("Yes.")], { model: name }),
+            };
+      conversation = begun.conversation;
+      check((await harness.over(conversation, begun.turn)).status === "done", `the turn with ${name} failed`);
       const requests = [...server.asked.slice(before[0]), ...server.asides.slice(before[1])];
       asked.push(requests.map((each) => each.model).join(" "));
     }
@@ -269,18 +267,14 @@ const model: Scenario = {
 const slash: Scenario = {
   name: "slash command",
   async run(harness) {
-    const conversation = await harness.conversation();
-    const first = await harness.start(conversation, "Hello", [say("Hello.")]);
+    const { conversation, turn: first } = await harness.begin("Hello", [say("Hello.")]);
     await harness.over(conversation, first);
-    const offers = await harness.lab.server.do("agent.offers", { conversation });
+    const offered = await harness.owner.commands(conversation);
     const { prompt, shows } = harness.agent.slash ?? { prompt: "/none", shows: /./ };
     const name = prompt.slice(1);
-    check(
-      offers.commands.some((each: { name: string }) => each.name === name),
-      `it does not offer ${prompt}: ${offers.commands.map((each: { name: string }) => each.name).join(", ")}`,
-    );
+    check(offered.includes(name), `it does not offer ${prompt}: ${offered.join(", ")}`);
     const turn = await harness.start(conversation, prompt, () => say("Done that."));
-    const end = await harness.lab.over(conversation, turn);
+    const end = await harness.over(conversation, turn, { allows: true });
     check(end.status === "done", `${prompt} ended with ${JSON.stringify(end)}`);
     const said = (await harness.blocks(conversation)).filter(
       ({ role, metadata }) => role !== "user" && metadata.turn === turn,
@@ -296,21 +290,20 @@ const slash: Scenario = {
 const background: Scenario = {
   name: "background task, stopped",
   async run(harness) {
-    const conversation = await harness.conversation();
     const part = harness.agent.background?.("sleep 300");
     if (part === undefined) throw new Error("it starts none");
-    const turn = await harness.start(conversation, "Start it", [
+    const { conversation, turn } = await harness.begin("Start it", [
       { parts: [part] },
       { parts: [harness.agent.quiet("sleep 4; echo waited")] },
       say("It runs."),
     ]);
-    const task = await harness.lab.wait("its task", async () => {
-      await harness.lab.answer(conversation, true);
+    await harness.lab.wait("its task", async () => {
+      await harness.allow(conversation);
       const { status, body } = await harness.lab.server.call("agent.offers", { conversation });
-      return status === 200 ? (body.tasks as { id: string }[] | undefined)?.[0] : undefined;
+      return status === 200 && body.tasks?.length > 0 ? true : undefined;
     });
-    await harness.lab.server.do("agent.change", { conversation, stop_task: task.id });
-    await harness.lab.over(conversation, turn);
+    await harness.owner.stopTask(conversation);
+    await harness.over(conversation, turn, { allows: true });
     await sleep(300);
     await harness.isClosed(conversation);
   },
@@ -336,13 +329,12 @@ async function brought(
   harness: TestHarness,
   state: string,
 ): Promise<{ conversation: string; turn: string; block: LabBlock }> {
-  const conversation = await harness.conversation();
-  const first = await harness.start(conversation, "Remember blue", [say("Blue.")]);
+  const { conversation, turn: first } = await harness.begin("Remember blue", [say("Blue.")]);
   check((await harness.over(conversation, first)).status === "done", "the first turn failed");
   const [, script, isThere] = STATES.find(([name]) => name === state) as (typeof STATES)[number];
   const turn = await harness.start(conversation, "Do it", script(harness));
   const block = await harness.lab.wait(`it to be ${state}`, async () => {
-    if (state !== "asking") await harness.lab.answer(conversation, true);
+    if (state !== "asking") await harness.allow(conversation);
     return (await harness.blocks(conversation)).find(isThere);
   });
   return { conversation, turn, block };
@@ -352,11 +344,7 @@ const serverKills: readonly Scenario[] = STATES.map(([state]) => ({
   name: `kill -9 of the server while ${state}`,
   async run(harness) {
     const { conversation, turn, block } = await brought(harness, state);
-    await harness.lab.server.kill();
-    await harness.lab.wait("its agents to end", async () =>
-      (await harness.living()).length === 0 ? true : undefined,
-    );
-    await harness.lab.startAgain();
+    await harness.killServer();
     const end = await harness.over(conversation, turn);
     check(end.reason === "interrupted", `the turn ended with ${JSON.stringify(end)}`);
     await harness.isClosed(conversation);
@@ -369,11 +357,9 @@ const serverKills: readonly Scenario[] = STATES.map(([state]) => ({
 async function lateAnswer(harness: TestHarness, conversation: string, block: LabBlock): Promise<void> {
   const from = harness.requests;
   harness.lab.model.play([{ parts: [harness.agent.shell("touch late.txt")] }, say("Touched.")]);
-  await harness.answer(block, { allow: true });
-  const { turns } = (await harness.lab.server.do("turn.list", { conversation })) as {
-    turns: { turn: string }[];
-  };
-  const end = await harness.over(conversation, turns.at(-1)?.turn ?? "");
+  const before = await harness.lab.turns(conversation);
+  if (!(await harness.owner.answerLate(block, { allow: true }))) return;
+  const end = await harness.over(conversation, await harness.lab.newTurn(conversation, before));
   check(end.status === "done", `the answer's turn ended with ${JSON.stringify(end)}`);
   check(harness.told(from).includes("The user allows"), "the model did not get the answer");
   const asks = await harness.asks(conversation);
@@ -401,8 +387,7 @@ const agentKills: readonly Scenario[] = STATES.map(([state]) => ({
 const agentKillIdle: Scenario = {
   name: "kill of the agent between turns",
   async run(harness) {
-    const conversation = await harness.conversation();
-    const first = await harness.start(conversation, "Remember blue", [say("Blue.")]);
+    const { conversation, turn: first } = await harness.begin("Remember blue", [say("Blue.")]);
     check((await harness.over(conversation, first)).status === "done", "the first turn failed");
     for (const pid of await harness.living()) kill(pid);
     await goesOn(harness, conversation, "Remember blue");
@@ -412,14 +397,9 @@ const agentKillIdle: Scenario = {
 const serverKillIdle: Scenario = {
   name: "kill -9 of the server between turns",
   async run(harness) {
-    const conversation = await harness.conversation();
-    const first = await harness.start(conversation, "Remember blue", [say("Blue.")]);
+    const { conversation, turn: first } = await harness.begin("Remember blue", [say("Blue.")]);
     check((await harness.over(conversation, first)).status === "done", "the first turn failed");
-    await harness.lab.server.kill();
-    await harness.lab.wait("its agents to end", async () =>
-      (await harness.living()).length === 0 ? true : undefined,
-    );
-    await harness.lab.startAgain();
+    await harness.killServer();
     await goesOn(harness, conversation, "Remember blue");
   },
 };

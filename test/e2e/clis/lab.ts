@@ -44,7 +44,8 @@ export class Lab {
   readonly work: string;
   readonly cli: Cli;
   readonly model: ModelServer;
-  readonly #env: Readonly<Record<string, string>>;
+  /** What the agents find in their environment. */
+  readonly env: Readonly<Record<string, string>>;
   server: Server;
 
   /** With `other`, a second agent works there too. */
@@ -75,7 +76,7 @@ export class Lab {
     server: Server,
     env: Readonly<Record<string, string>>,
   ) {
-    this.#env = env;
+    this.env = env;
     this.cli = cli;
     this.folder = folder;
     this.work = work;
@@ -87,9 +88,10 @@ export class Lab {
     return join(this.folder, "yard");
   }
 
-  /** A server that was killed, or stopped, is started again. */
+  /** A server that was killed, or stopped, is started again, at the same address. */
   async startAgain(): Promise<void> {
-    this.server = await Server.start({ home: this.home, root: this.work, env: this.#env });
+    const { port } = new URL(this.server.url);
+    this.server = await Server.start({ home: this.home, root: this.work, env: this.env, port });
   }
 
   async close(): Promise<void> {
@@ -121,10 +123,23 @@ export class Lab {
   async over(conversation: string, turn: string, allow = true): Promise<LabTurn> {
     return this.wait(`turn ${turn} to end`, async () => {
       await this.answer(conversation, allow);
-      const { turns } = (await this.server.do("turn.list", { conversation })) as { turns: LabTurn[] };
-      const found = turns.find((each) => each.turn === turn);
+      const found = (await this.turns(conversation)).find((each) => each.turn === turn);
       return found?.status === "running" ? undefined : found;
     });
+  }
+
+  async turns(conversation: string): Promise<readonly LabTurn[]> {
+    const { turns } = await this.server.do("turn.list", { conversation });
+    return turns as LabTurn[];
+  }
+
+  /** The turn that has begun since these. */
+  newTurn(conversation: string, before: readonly LabTurn[]): Promise<string> {
+    return this.wait("its turn", async () =>
+      (await this.turns(conversation))
+        .map(({ turn }) => turn)
+        .find((id) => !before.some(({ turn }) => turn === id)),
+    );
   }
 
   async answer(conversation: string, allow: boolean): Promise<void> {

@@ -94,7 +94,7 @@ async function sharedBrowser(): Promise<Browser> {
   return shared as Promise<Browser>;
 }
 
-function launch(): Promise<Browser> {
+export function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: chromiumPath(),
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--js-flags=--expose-gc"],

@@ -23,6 +23,7 @@ export {
   askOf,
   askSchema,
   expiredAsk,
+  furtherAnswers,
   isAnswerableLate,
   isAsked,
   waitsFor,
@@ -188,19 +189,19 @@ export { citedMarkdown, type Source, sourcesOf } from "./presentation/citations.
 export { type Deed, deedOf } from "./presentation/deed.ts";
 export { folderLabel, inFolder, shortenPaths, withShortPaths } from "./presentation/folder-path.ts";
 export {
-  formatAge,
-  formatCost,
-  formatCount,
-  formatDuration,
-  plural,
-} from "./presentation/format.ts";
-export {
   type FormField,
   type FormInput,
   formContent,
   formFields,
   wrongFields,
 } from "./presentation/form-fields.ts";
+export {
+  formatAge,
+  formatCost,
+  formatCount,
+  formatDuration,
+  plural,
+} from "./presentation/format.ts";
 export { gather, gatheredWords, livingTodos, type TodoStep } from "./presentation/gather.ts";
 export {
   type LiveEdit,

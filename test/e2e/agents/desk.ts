@@ -65,7 +65,13 @@ export class TestHarness {
   }
 
   find(conversation: string, what: string, isIt: (block: LabBlock) => boolean): Promise<LabBlock> {
-    return this.lab.wait(what, async () => (await this.blocks(conversation)).find(isIt));
+    return this.lab.wait(what, async () => {
+      const last = (await this.lab.turns(conversation)).at(-1);
+      const found = (await this.blocks(conversation)).find(isIt);
+      if (found === undefined && last !== undefined && last.status !== "running")
+        throw new Error(`waited for ${what}, and the turn ended with ${JSON.stringify(last)}`);
+      return found;
+    });
   }
 
   asking(conversation: string): Promise<LabBlock> {

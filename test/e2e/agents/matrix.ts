@@ -99,9 +99,9 @@ export function figures(rows: readonly Row[]): string {
     const cells = names.map(
       (name) => rows.find((row) => row.agent === name && row.scenario === scenario)?.cell,
     );
-    return [scenario.padEnd(44), ...cells.map((cell) => (cell ? SIGNS[cell] : "").padEnd(9))].join("");
+    return [scenario.padEnd(48), ...cells.map((cell) => (cell ? SIGNS[cell] : "").padEnd(9))].join("");
   });
-  const head = ["".padEnd(44), ...names.map((name) => name.padEnd(9))].join("");
+  const head = ["".padEnd(48), ...names.map((name) => name.padEnd(9))].join("");
   return [head, ...lines, summary(rows)].join("\n");
 }
 

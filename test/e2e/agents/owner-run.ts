@@ -46,7 +46,7 @@ export class RunOwner implements Owner {
 
   async refused(prompt: string, how: How): Promise<string> {
     const terminal = await this.#run(prompt, how);
-    const code = await terminal.exited;
+    const code = await terminal.ended();
     this.#terminal = undefined;
     if (code !== 1) throw new Error(`it ended with ${code}: ${terminal.tail}`);
     return terminal.text;
@@ -67,9 +67,9 @@ export class RunOwner implements Owner {
       for (const value of Object.values(content)) await this.#fill(value);
       return;
     }
-    await terminal.shows(PERMISSION);
-    const at = ask.suggestions?.findIndex(({ id }: { id: string }) => id === suggestion) ?? -1;
-    const line = at >= 0 ? String(at + 1) : given.allow ? "y" : (given.message ?? "n");
+    const { input } = await terminal.shows(PERMISSION);
+    const taken = ask.suggestions?.find(({ id }: { id: string }) => id === suggestion);
+    const line = taken ? numberOf(taken.label, input) : given.allow ? "y" : (given.message ?? "n");
     terminal.type(`${line}\r`);
   }
 
@@ -79,7 +79,7 @@ export class RunOwner implements Owner {
 
   async send(conversation: string, prompt: string): Promise<void> {
     const second = this.#open(prompt, "--now", "-c", conversation);
-    const code = await second.exited;
+    const code = await second.ended();
     if (code !== 0) throw new Error(`the second run ended with ${code}: ${second.tail}`);
   }
 
@@ -112,7 +112,7 @@ export class RunOwner implements Owner {
     const terminal = this.#terminal;
     this.#terminal = undefined;
     if (terminal === undefined) return;
-    const code = await terminal.exited;
+    const code = await terminal.ended();
     if (code !== 1 || !/^blockyard: .*does not answer/m.test(terminal.text))
       throw new Error(`without its server it ended with ${code}: ${terminal.tail}`);
     this.#isCut = true;
@@ -127,7 +127,7 @@ export class RunOwner implements Owner {
     this.#isCut = false;
     if (isCut) return;
     if (terminal === undefined) throw new Error("nothing was run");
-    const code = await terminal.exited;
+    const code = await terminal.ended();
     const asks = (await this.#lab.blocks(conversation)).flatMap(({ metadata }) => metadata.ask ?? []);
     const isDenied = terminal.text.includes("denied: the agent's work may be incomplete");
     const expected = reason === "cancelled" ? 130 : status === "done" && !isDenied ? 0 : 1;
@@ -180,9 +180,7 @@ export class RunOwner implements Owner {
   /** By the numbers that are shown for it. */
   async #fill(value: string | readonly string[]): Promise<void> {
     const { input = "" } = await this.#shown.shows(/\n> $/);
-    const numbers = [value]
-      .flat()
-      .map((each) => new RegExp(`^ +(\\d+)  ${each}\\b`, "m").exec(input)?.[1] ?? each);
+    const numbers = [value].flat().map((each) => numberOf(each, input));
     this.#shown.type(`${numbers.join(",")}\r`);
   }
 
@@ -201,4 +199,13 @@ export class RunOwner implements Owner {
       env: { PATH: BARE_PATH, HOME: home, ...CACHED, ...env, EDITOR: this.#editor },
     });
   }
+}
+
+/** The number in front of an answer, as it is shown. */
+function numberOf(label: string, shown: string): string {
+  const row = shown
+    .split("\n")
+    .find((line) => /^ +\d+ {2}/.test(line) && line.replace(/^ +\d+ {2}/, "").startsWith(label));
+  if (row === undefined) throw new Error(`${label} is not shown: ${shown.slice(-600)}`);
+  return row.trim().split(" ", 1)[0] as string;
 }

@@ -11,7 +11,7 @@ interface TerminalOptions {
 }
 
 export class Terminal {
-  readonly exited: Promise<number>;
+  readonly #exited: Promise<number>;
   readonly #process: ChildProcess;
   #said = "";
   /** How much of it was typed an answer to. */
@@ -26,7 +26,7 @@ export class Terminal {
     this.#process.stdout?.on("data", (data: Buffer) => {
       this.#said += data.toString();
     });
-    this.exited = new Promise((resolve) => this.#process.once("exit", (code) => resolve(code ?? 1)));
+    this.#exited = new Promise((resolve) => this.#process.once("exit", (code) => resolve(code ?? 1)));
   }
 
   /** Waits for something to be shown behind what was answered last. */
@@ -38,6 +38,14 @@ export class Terminal {
       if (isOver || Date.now() - since > WAIT_MS)
         throw new Error(`the terminal ${isOver ? "ended and" : ""} does not show ${pattern}: ${this.tail}`);
     }
+  }
+
+  /** Its exit code. */
+  async ended(): Promise<number> {
+    const late = sleep(WAIT_MS, undefined, { ref: false });
+    const code = await Promise.race([this.#exited, late]);
+    if (code === undefined) throw new Error(`the command does not end: ${this.tail}`);
+    return code;
   }
 
   type(text: string): void {
@@ -57,7 +65,7 @@ export class Terminal {
   /** Ends what still runs. */
   async close(): Promise<void> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) this.#process.kill("SIGKILL");
-    await this.exited;
+    await this.#exited;
   }
 }
 

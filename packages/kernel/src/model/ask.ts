@@ -7,7 +7,6 @@
  */
 
 import { z } from "zod";
-import type { Turn } from "./conversation.ts";
 import type { Exact, Json, JsonObject } from "./json.ts";
 
 export const ASK_KINDS = ["permission", "question", "plan", "elicitation"] as const;
@@ -162,6 +161,14 @@ export function expiredAsk(metadata: JsonObject): JsonObject {
   return { [name]: { ...(metadata[name] as JsonObject), state: "expired" } };
 }
 
+/** What counts of the last turn of a conversation. */
+interface LastTurn {
+  readonly id: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly startedBy?: string;
+}
+
 /**
  * Whether an ask that was open when its server went away can still be answered: its turn was cut off, not stopped, and is the last one
  * of the conversation.
@@ -169,11 +176,23 @@ export function expiredAsk(metadata: JsonObject): JsonObject {
 export function isAnswerableLate(
   { state }: Pick<Ask, "state">,
   turn: string | undefined,
-  last: Pick<Turn, "id" | "status" | "reason" | "startedBy"> | undefined,
+  last: LastTurn | undefined,
 ): boolean {
   if (state !== "expired" && state !== "asked") return false;
   if (last === undefined || last.id !== turn || last.status === "running") return false;
   return last.reason === "interrupted" && last.startedBy !== undefined;
+}
+
+/** What can be answered besides a plain yes and no. Agents over ACP name these two as options as well: once each is enough. */
+export function furtherAnswers({
+  kind,
+  suggestions = [],
+}: Pick<Ask, "kind" | "suggestions">): readonly AskSuggestion[] {
+  if (kind !== "permission") return suggestions;
+  const plain = ["allow_once", "reject_once"].map((name) =>
+    suggestions.find(({ native }) => (native as JsonObject | null | undefined)?.["kind"] === name),
+  );
+  return suggestions.filter((each) => !plain.includes(each));
 }
 
 /** What the one who is asked has to give: leave, or an answer. */

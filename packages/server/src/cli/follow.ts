@@ -64,6 +64,12 @@ export class Follower {
     return patches.length === 0 && new_blocks.length === 0;
   }
 
+  /** Ends the line that somebody is in the middle of, where what follows is not theirs. */
+  async endLine(): Promise<void> {
+    if ((this.#growing?.shown ?? "") !== "") await this.#port.show("\n");
+    this.#growing = undefined;
+  }
+
   async #take(block: BlockSnapshot): Promise<void> {
     this.#open.set(block.block_id, block);
     const ask = askOf(block.metadata);

@@ -121,6 +121,25 @@ it("[U13] a result that ends before its call stands below the call's line, which
   rmSync(home, { recursive: true });
 });
 
+it("[U4] a text that is cut off is ended before anything else is said", async () => {
+  const text = { block_id: "c/claude/1", kind: "text", role: "model", status: "running", metadata: {} };
+  const news = { patches: [], new_blocks: [{ ...text, content: "I begin" }], seq: 1 };
+  const client = { call: async () => news } as unknown as BlockSource;
+  let shown = "";
+  const follower = new Follower(client, "c", 0, {
+    text: { style: styleFor({}), width: 80, isFull: false },
+    show: async (piece) => {
+      shown += piece;
+    },
+    ended: async () => undefined,
+    asked: async () => undefined,
+  });
+  await follower.step(0);
+  await follower.endLine();
+  await follower.endLine();
+  expect(shown).toBe("I begin\n");
+});
+
 it("[U94] what is answered elsewhere need not be typed", async () => {
   const over = new AbortController();
   const keyboard = { input: new PassThrough(), output: new PassThrough(), interrupt: () => undefined };

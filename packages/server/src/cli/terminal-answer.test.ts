@@ -55,3 +55,21 @@ it("[D61] a number takes what is suggested, with all of its words shown", () => 
   expect(suggestionIn(ask, "2")).toMatchObject({ id: "rule-deny", deny: true });
   for (const line of ["0", "3", "y", "1 2", ""]) expect(suggestionIn(ask, line), line).toBeUndefined();
 });
+
+it("[CM10] an agent's own names for a plain yes and no are not offered beside them", () => {
+  const option = (id: string, kind: string, deny?: true) => ({
+    ...{ id, label: id, scope: "once" as const, native: { kind } },
+    ...(deny ? { deny } : {}),
+  });
+  const suggestions = [
+    option("Allow once", "allow_once"),
+    option("Always", "allow_always"),
+    option("Reject", "reject_once", true),
+    option("Stop", "reject_always", true),
+  ];
+  const ask: Ask = { id: "1", kind: "permission", state: "asked", suggestions };
+  expect(suggestionText(ask)).toBe("\n  1  Always\n  2  Stop");
+  expect(suggestionIn(ask, "2")).toMatchObject({ id: "Stop" });
+  // A plan's options are the ways in which it can be approved.
+  expect(suggestionText({ ...ask, kind: "plan" })).toContain("1  Allow once");
+});

@@ -5,7 +5,15 @@
 
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Ask, type AskAnswer, askOf, askWords, type BlockSnapshot, isProblem } from "@blockyard/kernel";
+import {
+  type Ask,
+  type AskAnswer,
+  askOf,
+  askWords,
+  type BlockSnapshot,
+  furtherAnswers,
+  isProblem,
+} from "@blockyard/kernel";
 import { visible } from "../processes/visible.ts";
 import type { BlockSource } from "./block-source.ts";
 import { oneLine, printNote } from "./terminal.ts";
@@ -69,7 +77,7 @@ async function atTerminal(client: BlockSource, block: BlockSnapshot, ask: Ask): 
   const watched = watchAnswer(client, block.block_id, ask.id, over.signal).then((words) => {
     if (words === undefined) return;
     elsewhere.abort();
-    printNote(`\n${words}`);
+    printNote(words === "" ? "" : `\n${words}`);
   });
   try {
     return await saidTo(client, block, ask, type);
@@ -106,10 +114,11 @@ async function permission(
   ask: Ask,
   type: Type,
 ): Promise<Said | undefined> {
-  const { plan, suggestions = [] } = ask;
-  const hints = [suggestions.length > 0 ? ", a number" : "", plan === undefined ? "" : ", e to edit"].join(
-    "",
-  );
+  const { plan } = ask;
+  const hints = [
+    furtherAnswers(ask).length > 0 ? ", a number" : "",
+    plan === undefined ? "" : ", e to edit",
+  ].join("");
   let said: string | undefined;
   for (;;) {
     const shown = plan === undefined ? undefined : await planText(client, plan);
@@ -126,7 +135,7 @@ async function permission(
   return { allow, message, ...(taken === undefined ? {} : { answer: { suggestion: taken.id } }) };
 }
 
-/** How an ask was answered by somebody else, in words; undefined where that is of no interest any more. */
+/** How an ask was answered by somebody else, in words: none where the server is gone. Undefined: that is of no interest any more. */
 async function watchAnswer(
   client: BlockSource,
   block_id: string,
@@ -137,9 +146,11 @@ async function watchAnswer(
     await sleep(ELSEWHERE_MS, undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) return undefined;
     const block = await client.call("block.read", { block_id });
-    const ask = isProblem(block) ? undefined : askOf(block.metadata);
-    if (over.aborted || ask?.id !== id || ask.state === "asked") continue;
-    return askWords(ask, undefined, isProblem(block) ? undefined : block.metadata.reason);
+    if (isProblem(block) && block.problem === "busy") continue;
+    if (over.aborted) return undefined;
+    if (isProblem(block)) return "";
+    const ask = askOf(block.metadata);
+    if (ask?.id === id && ask.state !== "asked") return askWords(ask, undefined, block.metadata.reason);
   }
   return undefined;
 }

@@ -8,7 +8,7 @@
 
 import type { AskKind, ConversationId, Env, Problem } from "@blockyard/kernel";
 import type { Mode, SandboxChoice } from "./mode.ts";
-import type { Run, TurnRequest, TurnStart } from "./run.ts";
+import type { AgentTask, Run, TurnRequest, TurnStart } from "./run.ts";
 
 /** What an agent can do here. */
 export interface Abilities {
@@ -85,12 +85,6 @@ export interface Login {
   readonly account?: string | undefined;
   /** What to do, where nobody is. */
   readonly how?: string | undefined;
-}
-
-/** Something that an agent runs in the background. */
-export interface AgentTask {
-  readonly id: string;
-  readonly description: string;
 }
 
 /** What an agent offers in a conversation; what it does not tell is absent. */

@@ -18,7 +18,6 @@ import type {
 } from "@blockyard/kernel";
 import type { Allowance } from "../access/allowance.ts";
 import type { Attachment, When } from "./contract.ts";
-import type { AgentTask } from "./driver.ts";
 import type { Message } from "./message.ts";
 import type { Mode, SandboxChoice } from "./mode.ts";
 
@@ -79,6 +78,12 @@ export interface Answer {
   readonly answer?: AskAnswer | undefined;
   /** The plan as its block reads now. */
   readonly plan?: string | undefined;
+}
+
+/** Something that an agent runs in the background. */
+export interface AgentTask {
+  readonly id: string;
+  readonly description: string;
 }
 
 export interface Run {

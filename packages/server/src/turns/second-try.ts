@@ -6,10 +6,9 @@
  */
 
 import { type BlockId, isProblem, type Problem, problem, type Reason } from "@blockyard/kernel";
-import type { AgentTask } from "./driver.ts";
 import type { Message } from "./message.ts";
 import type { Mode } from "./mode.ts";
-import type { Answer, Run, RunEnd } from "./run.ts";
+import type { AgentTask, Answer, Run, RunEnd } from "./run.ts";
 
 const UNABLE = problem("unavailable", "this agent cannot do that while it is working");
 

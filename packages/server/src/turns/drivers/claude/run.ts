@@ -21,10 +21,9 @@ import {
 import { trafficLine } from "@blockyard/providers";
 import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import type { ChildEnd } from "../../../processes/child.ts";
-import type { AgentTask } from "../../driver.ts";
 import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
-import type { Answer, RunEnd } from "../../run.ts";
+import type { AgentTask, Answer, RunEnd } from "../../run.ts";
 import type { Trial } from "../../second-try.ts";
 import { claudeMessage, modeOf, NATIVE_MODES } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";

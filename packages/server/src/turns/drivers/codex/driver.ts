@@ -17,6 +17,7 @@ import { openingOf } from "../../opening.ts";
 import type { Run, TurnRequest, TurnStart } from "../../run.ts";
 import { SecondTry } from "../../second-try.ts";
 import { commandIn } from "./commands.ts";
+import { FirstStart } from "./first-start.ts";
 import { CodexTold } from "./offers.ts";
 import { CodexRun } from "./run.ts";
 
@@ -43,7 +44,8 @@ export function codexDriver(options: ChildOptions): Driver {
   const old = childDriver(exec, options);
   /** Programs that have no app-server, as they were when that was found out. */
   const unfit = new Set<string>();
-  const told = new CodexTold(options, agent);
+  const starts = new FirstStart();
+  const told = new CodexTold(options, agent, starts);
   const live = new Map<ConversationId, CodexRun>();
   return {
     provider: "codex",
@@ -56,7 +58,7 @@ export function codexDriver(options: ChildOptions): Driver {
       const stamp = stampOf(options, agent, start.request);
       if (stamp !== undefined && unfit.has(stamp)) return old.start(start);
       const begin = async (isLost: boolean) => {
-        const run = await beginRun(agent, options, start, isLost);
+        const run = await beginRun({ agent, options, starts }, start, isLost);
         if (isProblem(run)) return run;
         const { conversation } = start.request;
         live.set(conversation, run);
@@ -108,12 +110,17 @@ function bound(run: CodexRun): Run {
   };
 }
 
+interface Place {
+  readonly agent: Agent;
+  readonly options: ChildOptions;
+  readonly starts: FirstStart;
+}
+
 /** With `isLost`, none of the agent's sessions is there any more. */
 async function beginRun(
-  agent: Agent,
-  options: ChildOptions,
+  { agent, options, starts }: Place,
   start: TurnStart,
-  isLost = false,
+  isLost: boolean,
 ): Promise<CodexRun | Problem> {
   const { kernel, tracker } = options;
   const { request } = start;
@@ -131,6 +138,7 @@ async function beginRun(
   await tracker.swept;
   const confined = (await options.sandbox?.confineAgent(agent.kind, spec, files.paths)) ?? spec;
   const { cwd, model } = asked;
+  const opened = await starts.enter();
   const run = new CodexRun(options, start, {
     provider,
     spec: confined,
@@ -138,7 +146,9 @@ async function beginRun(
     command: commandIn(request.prompt),
     input: { texts: [told.text, ...given.files.map(fileText), request.prompt], picturePaths: files.paths },
     told: told.text,
+    opened: () => opened(true),
   });
+  void run.ended.then(() => opened(false));
   void run.ended.then(() => files.remove());
   return run;
 }

@@ -28,6 +28,7 @@ import type {
 } from "../../driver.ts";
 import { CODEX_COMMANDS } from "./commands.ts";
 import { Connection } from "./connection.ts";
+import type { FirstStart } from "./first-start.ts";
 import { limits } from "./limits.ts";
 
 export const LOGIN =
@@ -50,9 +51,12 @@ export class CodexTold {
   /** By folder: skills and servers may be a project's. */
   readonly #told = new Map<string, { readonly at: number; readonly told: Promise<Briefing | Problem> }>();
 
-  constructor(options: ChildOptions, agent: Agent) {
+  readonly #starts: FirstStart;
+
+  constructor(options: ChildOptions, agent: Agent, starts: FirstStart) {
     this.#options = options;
     this.#agent = agent;
+    this.#starts = starts;
   }
 
   async offers(conversation: ConversationId, cwd: string): Promise<Offers | Problem> {
@@ -103,7 +107,9 @@ export class CodexTold {
     const spec = childSpec(this.#agent, request);
     if (isProblem(spec)) return spec;
     await tracker.swept;
-    const child = new Child((await sandbox?.confineAgent(this.#agent.kind, spec)) ?? spec, tracker, {});
+    const confined = (await sandbox?.confineAgent(this.#agent.kind, spec)) ?? spec;
+    const leave = await this.#starts.enter();
+    const child = new Child(confined, tracker, {});
     const talk = new Connection(child, kernel.env, {
       line: () => undefined,
       notified: () => undefined,
@@ -116,6 +122,7 @@ export class CodexTold {
     const clientInfo = { name: "blockyard", title: "Blockyard", version: VERSION };
     const capabilities = { experimentalApi: true };
     const hello = await talk.request("initialize", { clientInfo, capabilities }, limits.openMs);
+    leave(!isProblem(hello));
     const told = isProblem(hello) ? hello : await this.#tell(talk, cwd);
     talk.closeInput();
     const cancel = kernel.env.after(limits.answerMs, () => child.kill());

@@ -23,9 +23,8 @@ import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.t
 import { VERSION } from "../../../system/version.ts";
 import { fileText } from "../../attachments.ts";
 import type { ChildOptions } from "../../child-run.ts";
-import type { AgentTask } from "../../driver.ts";
 import type { Message } from "../../message.ts";
-import type { Answer, RunEnd, TurnStart } from "../../run.ts";
+import type { AgentTask, Answer, RunEnd, TurnStart } from "../../run.ts";
 import type { Trial } from "../../second-try.ts";
 import { TurnCost } from "../../turn-cost.ts";
 import type { CodexCommand } from "./commands.ts";
@@ -54,6 +53,8 @@ export interface Program {
   readonly command: CodexCommand | undefined;
   /** What of it is not in the conversation's prompt; kept with what it answers. */
   readonly told: string;
+  /** It has started, and said hello. */
+  readonly opened: () => void;
 }
 
 const SILENT_MS = 10 * 60_000;
@@ -289,6 +290,7 @@ export class CodexRun implements Trial {
     const { wanted, input, command } = this.#program;
     const hello = await this.#talk.request("initialize", this.#hello(), limits.openMs);
     if (isProblem(hello)) return reasonOf(hello);
+    this.#program.opened();
     const version = versionOf(hello["userAgent"]);
     if (version !== undefined && isOlder(version, FIRST_VERSION)) {
       this.needsExec = true;

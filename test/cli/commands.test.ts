@@ -105,6 +105,7 @@ describe("help and mistakes", () => {
     [["import", "--dry-run"], 3, /No sessions found in .*\.claude or .*\.codex/],
     [["import", "--watch", "a.jsonl"], 2, /--watch imports the sessions found .* takes no files/],
     [["run", "claude", " "], 2, /the prompt is empty/],
+    [["run", "claude", "x", "--mode", "wild"], 2, /--mode must be one of plan, ask, edits, full, not wild/],
     [
       ["run", "llama", "hi"],
       2,
@@ -775,6 +776,57 @@ describe("run behind another turn", () => {
         code: 130,
         last: { type: "turn", reason: "cancelled" },
       });
+      server.kill("SIGTERM");
+      await served;
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("run beside another turn", () => {
+  it(
+    "[U94] [U93] answers nothing that another turn asks; a message that the agent has not read is taken back by Ctrl-C",
+    async () => {
+      const here = place();
+      const agent = join(fixtures, "../../../test/e2e/agents/fake-claude.mjs");
+      const server = start(here, ["serve", "--port", "0"], { BLOCKYARD_CLAUDE: agent });
+      const served = ended(server);
+      await printed(server, /Open\s+(http\S+)/);
+      const { url } = JSON.parse(readFileSync(join(here.home, "server.json"), "utf8")) as { url: string };
+      const token = readFileSync(join(here.home, "token"), "utf8").trim();
+      // biome-ignore lint/suspicious/noExplicitAny: what a tool answers is looked at field by field
+      const call = async (tool: string, input: object): Promise<any> => {
+        const request = { method: "POST", headers: { authorization: `Bearer ${token}` } };
+        return (await fetch(`${url}/v1/tools/${tool}`, { ...request, body: JSON.stringify(input) })).json();
+      };
+      const recording = join(fixtures, "claude/permission-control.jsonl");
+      const plan = { recording, lines: 0, act: "ask", answers: join(here.folder, "answers") };
+      const prompt = JSON.stringify(plan);
+      const { conversation } = await call("turn.start", { provider: "claude", prompt, title: "Asks" });
+      const asking = async (known?: string) => {
+        for (;;) {
+          const { blocks } = await call("conversation.read", { conversation });
+          for (const { block_id } of blocks) {
+            const { metadata } = await call("block.read", { block_id });
+            if (metadata.ask?.state === "asked" && block_id !== known) return { block_id, ask: metadata.ask };
+          }
+        }
+      };
+      const first = await asking();
+      for (const options of [[], ["--now"]]) {
+        const waiting = start(here, ["run", "claude", "Next", "-c", conversation, ...options]);
+        const waitingEnd = ended(waiting);
+        await printed(waiting, options.length === 0 ? /is queued/ : /at its next step/, "stderr");
+        if (options.length === 0)
+          await call("turn.answer", { block_id: first.block_id, ask_id: first.ask.id, allow: true });
+        const second = await asking(first.block_id);
+        waiting.kill("SIGINT");
+        // What it is told of last is that its message is not sent: it knows of the second request by then.
+        const { code, stderr } = await waitingEnd;
+        expect({ code, stderr }).toMatchObject({ code: 130, stderr: expect.stringMatching(/was not sent/) });
+        expect(stderr).not.toContain("Denied");
+        expect(await asking(first.block_id)).toMatchObject({ ask: { id: second.ask.id } });
+      }
       server.kill("SIGTERM");
       await served;
     },

@@ -45,6 +45,24 @@ function plan(more: object = {}): string {
   return JSON.stringify({ recording: RECORDING, lines: 1_000, act: "exit0", ...more });
 }
 
+test("[CM5] commands that the agent tells late are listed when they come, without another key", async () => {
+  const [asked, commands] = [join(yard.root, ".fake-asked"), join(yard.root, ".fake-commands.json")];
+  writeFileSync(asked, "");
+  const times = () => readFileSync(asked, "utf8").split("\n").length - 1;
+  const { page, complaints, context } = await yard.open("/");
+  await expect.poll(times).toBeGreaterThan(0);
+  const before = times();
+  await prompt(page).focus();
+  await page.keyboard.type("/");
+  await expect.poll(times).toBeGreaterThan(before);
+  expect(await page.getByRole("listbox", { name: "Commands" }).count()).toBe(0);
+  writeFileSync(commands, JSON.stringify([{ name: "status", description: "What it is at" }]));
+  await page.getByRole("option", { name: /\/status/ }).waitFor();
+  for (const file of [asked, commands]) rmSync(file);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 test("[CM1] [V86] [V12] agent, model and mode are menus: by keyboard, clean in both themes and on a phone", async () => {
   for (const look of [{}, { dark: true }, { width: 390, height: 844 }]) {
     const { page, complaints, context } = await yard.open("/", look);

@@ -23,6 +23,7 @@ export {
   askOf,
   askSchema,
   expiredAsk,
+  furtherAnswers,
   isAnswerableLate,
   isAsked,
   waitsFor,

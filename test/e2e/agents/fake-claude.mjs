@@ -5,8 +5,12 @@
  * words, the file that `CLAUDE_FAKE_PLANS` names has the plan of each.
  */
 import { spawn } from "node:child_process";
-import { appendFileSync, closeSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 
+/** In its folder: the slash commands that it tells, as soon as they are there. */
+const COMMANDS = ".fake-commands.json";
+/** A line for each time that it was asked for them, where this file is there. */
+const ASKED = ".fake-asked";
 const BYTES = 64 * 1024;
 const FLOOD_LINES = 4_000;
 
@@ -25,7 +29,13 @@ process.stdin.setEncoding("utf8").on("data", (text) => {
 /** Asked for a mode, a model or what it offers: yes to everything. @param {any} message */
 function isRequest(message) {
   if (message.type !== "control_request") return false;
-  const response = { subtype: "success", request_id: message.request_id, response: {} };
+  const isInitial = message.request.subtype === "initialize";
+  if (isInitial && existsSync(ASKED)) appendFileSync(ASKED, "asked\n");
+  const told = isInitial && existsSync(COMMANDS);
+  const commands = told ? { commands: JSON.parse(readFileSync(COMMANDS, "utf8")) } : {};
+  const cancelled = message.request.subtype === "cancel_async_message" ? { cancelled: true } : {};
+  const answer = { ...commands, ...cancelled };
+  const response = { subtype: "success", request_id: message.request_id, response: answer };
   print(`${JSON.stringify({ type: "control_response", response })}\n`);
   return true;
 }
@@ -70,7 +80,8 @@ function ask({ recording, answers }) {
     const parts = (rest + text).split("\n");
     rest = /** @type {string} */ (parts.pop());
     for (const part of parts) {
-      if (isRequest(JSON.parse(part))) continue;
+      // A message that is sent while it asks is one that it does not read.
+      if (isRequest(JSON.parse(part)) || JSON.parse(part).type === "user") continue;
       appendFileSync(answers, `${part}\n`);
       if (JSON.parse(part).response.request_id !== waitsFor) continue;
       waitsFor = undefined;

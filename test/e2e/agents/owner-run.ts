@@ -67,9 +67,9 @@ export class RunOwner implements Owner {
       for (const value of Object.values(content)) await this.#fill(value);
       return;
     }
-    await terminal.shows(PERMISSION);
-    const at = ask.suggestions?.findIndex(({ id }: { id: string }) => id === suggestion) ?? -1;
-    const line = at >= 0 ? String(at + 1) : given.allow ? "y" : (given.message ?? "n");
+    const { input } = await terminal.shows(PERMISSION);
+    const taken = ask.suggestions?.find(({ id }: { id: string }) => id === suggestion);
+    const line = taken ? numberOf(taken.label, input) : given.allow ? "y" : (given.message ?? "n");
     terminal.type(`${line}\r`);
   }
 
@@ -180,9 +180,7 @@ export class RunOwner implements Owner {
   /** By the numbers that are shown for it. */
   async #fill(value: string | readonly string[]): Promise<void> {
     const { input = "" } = await this.#shown.shows(/\n> $/);
-    const numbers = [value]
-      .flat()
-      .map((each) => new RegExp(`^ +(\\d+)  ${each}\\b`, "m").exec(input)?.[1] ?? each);
+    const numbers = [value].flat().map((each) => numberOf(each, input));
     this.#shown.type(`${numbers.join(",")}\r`);
   }
 
@@ -201,4 +199,13 @@ export class RunOwner implements Owner {
       env: { PATH: BARE_PATH, HOME: home, ...CACHED, ...env, EDITOR: this.#editor },
     });
   }
+}
+
+/** The number in front of an answer, as it is shown. */
+function numberOf(label: string, shown: string): string {
+  const row = shown
+    .split("\n")
+    .find((line) => /^ +\d+ {2}/.test(line) && line.replace(/^ +\d+ {2}/, "").startsWith(label));
+  if (row === undefined) throw new Error(`${label} is not shown: ${shown.slice(-600)}`);
+  return row.trim().split(" ", 1)[0] as string;
 }

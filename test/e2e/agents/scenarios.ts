@@ -161,8 +161,9 @@ const steering: Scenario = {
       const calls = (await harness.blocks(conversation)).filter(({ kind }) => kind === "tool_call");
       return calls.length >= 2 && calls[1]?.metadata.stage === "running" ? true : undefined;
     });
-    const before = harness.requests;
     const sent = harness.owner.send(conversation, "Also say hello");
+    await harness.find(conversation, "the message", ({ content }) => content === "Also say hello");
+    const before = harness.requests;
     await harness.over(conversation, turn, { allows: true });
     await sent;
     const at = harness.lab.model.asked.findIndex(({ body }) =>

@@ -237,6 +237,17 @@ describe("sessions", () => {
     expect(stage.told("session/prompt")).toHaveLength(2);
   });
 
+  it("[D64] what it offers is asked of the process that is being started for a turn, and of one that waits", async () => {
+    stage = new Stage("opencode/text");
+    await stage.start("One");
+    const offers = () => stage.turns.drivers.offers(stage.conversation, "fake", stage.folder);
+    const early = must(await offers());
+    expect(early.commands?.length).toBeGreaterThan(0);
+    await stage.over();
+    expect(must(await offers()).commands).toEqual(early.commands);
+    expect(stage.told("initialize")).toHaveLength(1);
+  });
+
   it("[Y34] a session is loaded again, and its history is not doubled", async () => {
     stage = new Stage("copilot/load.1");
     const first = await stage.turn("Remember 42.");

@@ -183,6 +183,18 @@ export function isAnswerableLate(
   return last.reason === "interrupted" && last.startedBy !== undefined;
 }
 
+/** What can be answered besides a plain yes and no. Agents over ACP name these two as options as well: once each is enough. */
+export function furtherAnswers({
+  kind,
+  suggestions = [],
+}: Pick<Ask, "kind" | "suggestions">): readonly AskSuggestion[] {
+  if (kind !== "permission") return suggestions;
+  const plain = ["allow_once", "reject_once"].map((name) =>
+    suggestions.find(({ native }) => (native as JsonObject | null | undefined)?.["kind"] === name),
+  );
+  return suggestions.filter((each) => !plain.includes(each));
+}
+
 /** What the one who is asked has to give: leave, or an answer. */
 export function waitsFor({ kind }: Ask): "approval" | "answer" {
   return kind === "question" || kind === "elicitation" ? "answer" : "approval";

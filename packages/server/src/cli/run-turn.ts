@@ -126,17 +126,26 @@ async function untilRead(
   { conversation, turn, prompt }: Omit<Followed, "waits">,
 ): Promise<number | "begun"> {
   let isStopped = false;
-  const stop = () => {
+  const stop = async () => {
+    if (isStopped) process.exit(EXIT.interrupted);
     isStopped = true;
-    void client.call("turn.stop", { conversation, turn });
+    const taken = await client.call("turn.stop", { conversation, turn });
+    if (!isProblem(taken)) return;
+    printNote(`blockyard: ${taken.message}`);
+    process.exit(EXIT.interrupted);
   };
   process.on("SIGINT", stop);
+  printNote("The agent reads it at its next step.");
   try {
     for (;;) {
       const { status, metadata } = known(await client.call("block.read", { block_id: prompt }));
-      const isUnsent = status === "error" || metadata.queued?.held !== undefined;
-      if (isUnsent) printNote("The message was not sent.");
-      if (isUnsent) return isStopped ? EXIT.interrupted : EXIT.failed;
+      const isHeld = status !== "error" && metadata.queued?.held !== undefined;
+      // The turn was stopped: nobody sends it later.
+      if (isHeld) await client.call("turn.stop", { conversation, turn });
+      if (isHeld || status === "error") {
+        printNote("The message was not sent.");
+        return isStopped ? EXIT.interrupted : EXIT.failed;
+      }
       if (status === "done") {
         const { turns } = known(await client.call("conversation.read", { conversation, blocks: 0 }));
         if (turns.some((each) => each.turn === turn)) return "begun";

@@ -67,3 +67,21 @@ it("[A40] a label is one row: it cannot pass for a row with another number", () 
   const ask: Ask = { id: "1", kind: "permission", state: "asked", suggestions };
   expect(suggestionText(ask).split("\n")).toEqual(["", "  1  No⟨U+000A⟩  2  Cancel", "  2  Yes, always"]);
 });
+
+it("[CM10] an agent's own names for a plain yes and no are not offered beside them", () => {
+  const option = (id: string, kind: string, deny?: true) => ({
+    ...{ id, label: id, scope: "once" as const, native: { kind } },
+    ...(deny ? { deny } : {}),
+  });
+  const suggestions = [
+    option("Allow once", "allow_once"),
+    option("Always", "allow_always"),
+    option("Reject", "reject_once", true),
+    option("Stop", "reject_always", true),
+  ];
+  const ask: Ask = { id: "1", kind: "permission", state: "asked", suggestions };
+  expect(suggestionText(ask)).toBe("\n  1  Always\n  2  Stop");
+  expect(suggestionIn(ask, "2")).toMatchObject({ id: "Stop" });
+  // A plan's options are the ways in which it can be approved.
+  expect(suggestionText({ ...ask, kind: "plan" })).toContain("1  Allow once");
+});

@@ -4,7 +4,13 @@
  * an empty line skips the question.
  */
 
-import type { Ask, AskAnswer, AskQuestion, AskSuggestion } from "@blockyard/kernel";
+import {
+  type Ask,
+  type AskAnswer,
+  type AskQuestion,
+  type AskSuggestion,
+  furtherAnswers,
+} from "@blockyard/kernel";
 import { visible, visibleName } from "../processes/visible.ts";
 
 type Said = NonNullable<AskAnswer["questions"]>[string];
@@ -51,11 +57,13 @@ export async function answersTo(
 }
 
 /** What can be answered for good, below what is asked for: a row each. */
-export function suggestionText({ suggestions = [] }: Ask): string {
-  return suggestions.map(({ label }, i) => `\n  ${i + 1}  ${visibleName(label)}`).join("");
+export function suggestionText(ask: Ask): string {
+  return furtherAnswers(ask)
+    .map(({ label }, i) => `\n  ${i + 1}  ${visibleName(label)}`)
+    .join("");
 }
 
 /** The suggestion whose number was typed. */
-export function suggestionIn({ suggestions = [] }: Ask, line: string): AskSuggestion | undefined {
-  return /^\d{1,3}$/.test(line.trim()) ? suggestions[Number(line) - 1] : undefined;
+export function suggestionIn(ask: Ask, line: string): AskSuggestion | undefined {
+  return /^\d{1,3}$/.test(line.trim()) ? furtherAnswers(ask)[Number(line) - 1] : undefined;
 }

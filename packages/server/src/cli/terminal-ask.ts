@@ -5,7 +5,15 @@
 
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Ask, type AskAnswer, askOf, askWords, type BlockSnapshot, isProblem } from "@blockyard/kernel";
+import {
+  type Ask,
+  type AskAnswer,
+  askOf,
+  askWords,
+  type BlockSnapshot,
+  furtherAnswers,
+  isProblem,
+} from "@blockyard/kernel";
 import { visible } from "../processes/visible.ts";
 import type { BlockSource } from "./block-source.ts";
 import { oneLine, printNote } from "./terminal.ts";
@@ -106,10 +114,11 @@ async function permission(
   ask: Ask,
   type: Type,
 ): Promise<Said | undefined> {
-  const { plan, suggestions = [] } = ask;
-  const hints = [suggestions.length > 0 ? ", a number" : "", plan === undefined ? "" : ", e to edit"].join(
-    "",
-  );
+  const { plan } = ask;
+  const hints = [
+    furtherAnswers(ask).length > 0 ? ", a number" : "",
+    plan === undefined ? "" : ", e to edit",
+  ].join("");
   let said: string | undefined;
   for (;;) {
     const shown = plan === undefined ? undefined : await planText(client, plan);

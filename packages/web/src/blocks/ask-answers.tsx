@@ -2,7 +2,7 @@
  * The answers to a permission or a plan: once, for longer, or no, with a reason for the agent. Each has a number. Who denies may say
  * why: Enter sends that, also empty, and Escape goes back to the buttons.
  */
-import type { Ask, AskSuggestion } from "@blockyard/kernel";
+import { type Ask, type AskSuggestion, furtherAnswers } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { isComposing } from "../ui/composing.ts";
 import { Message } from "../ui/message.tsx";
@@ -72,7 +72,7 @@ interface ChoicesProps extends AnswersProps {
 function Choices({ ask, isReady, onAnswer, deny, onDeny }: ChoicesProps): ReactNode {
   const [isAll, setAll] = useState(false);
   const isPlan = ask.kind === "plan";
-  const offered = (ask.suggestions ?? [])
+  const offered = furtherAnswers(ask)
     .filter((each) => each.deny !== true)
     .sort((a, b) => REACH[a.scope] - REACH[b.scope]);
   const shown = isAll ? offered : offered.slice(0, SHOWN);
@@ -190,7 +190,7 @@ function Denial({
       <button type="submit" disabled={!isReady}>
         {isPlan ? "Keep planning" : "Deny"}
       </button>
-      {(ask.suggestions ?? [])
+      {furtherAnswers(ask)
         .filter(({ deny }) => deny === true)
         .map((each) => (
           <button

@@ -2,7 +2,15 @@
  * The field of the composer: it grows with what is written, completes commands and mentions, goes back through earlier prompts, and
  * takes what is pasted. What is sent, and to whom, is the composer's.
  */
-import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { isComposing } from "../ui/composing.ts";
 import type { AgentCommand } from "./agents.ts";
 import { type Completed, completed, mentionOf, triggerAt, withoutTrigger } from "./completion.ts";
@@ -30,6 +38,7 @@ export function Field(props: FieldProps): ReactNode {
   const field = useRef<HTMLTextAreaElement>(null);
   const [caret, setCaret] = useState(text.length);
   useGrowth(field, text);
+  useAskedFor(text.startsWith("/") && commands.length === 0, props.onCommands);
   const recall = useRecall(onText);
   const completion = useCompletion(props, field, caret, setCaret);
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
@@ -58,7 +67,6 @@ export function Field(props: FieldProps): ReactNode {
         onChange={(event) => {
           onText(event.target.value);
           setCaret(event.target.selectionEnd);
-          if (event.target.value.startsWith("/") && commands.length === 0) props.onCommands();
         }}
         onSelect={(event) => setCaret(event.currentTarget.selectionEnd)}
         onFocus={completion.open}
@@ -72,6 +80,21 @@ export function Field(props: FieldProps): ReactNode {
       />
     </div>
   );
+}
+
+/** How long after the first time it is asked again. */
+const AGAIN_MS = [500, 1_000, 2_000, 4_000, 8_000, 16_000] as const;
+
+/** Asks while something is wanted: an agent may tell its commands only a while after its start. */
+function useAskedFor(isWanted: boolean, ask: () => void): void {
+  const latest = useRef(ask);
+  latest.current = ask;
+  useEffect(() => {
+    if (!isWanted) return;
+    latest.current();
+    const timers = AGAIN_MS.map((ms) => setTimeout(() => latest.current(), ms));
+    return () => timers.forEach(clearTimeout);
+  }, [isWanted]);
 }
 
 /** To what waits for an answer, where something does; else to the keys of the blocks. */

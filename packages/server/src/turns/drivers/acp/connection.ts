@@ -22,6 +22,8 @@ const CAPABILITIES = {
 /** How long the answer to `initialize` and to a new session may take; agents load for seconds. */
 const HELLO_MS = 120_000;
 const AUTH_REQUIRED = -32000;
+/** Agents tell their commands by themselves, a moment after the session is there. */
+const COMMANDS_MS = 2_000;
 
 export interface Listener {
   /** A line of traffic, as it is kept. */
@@ -57,6 +59,9 @@ export class Connection {
   /** What it said between two turns. */
   readonly #kept: string[] = [];
   #keptChars = 0;
+  /** It has told its commands, or has had the time to. */
+  readonly toldCommands: Promise<void>;
+  #hasToldCommands: () => void;
   /** As it last told. */
   commands: readonly JsonObject[] = [];
   usage: JsonObject = {};
@@ -64,6 +69,9 @@ export class Connection {
   constructor(spec: ChildSpec, options: ConnectionOptions) {
     this.cwd = spec.cwd;
     this.#options = options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.toldCommands = promise;
+    this.#hasToldCommands = resolve;
     this.#since = options.env.monotonic();
     this.#child = new Child(spec, options.tracker, { graceMs: options.graceMs });
     this.#peer = new Peer({
@@ -73,6 +81,7 @@ export class Connection {
       onNotification: (method, params) => this.#note(method, params),
     });
     this.ended = this.#read();
+    void this.ended.then(() => resolve());
   }
 
   get sessionId(): string {
@@ -174,6 +183,7 @@ export class Connection {
 
   #begin(id: string, session: unknown): void {
     this.#sessionId = id;
+    this.#options.env.after(COMMANDS_MS, this.#hasToldCommands);
     this.#session = isObject(session as JsonObject) ? (session as JsonObject) : {};
   }
 
@@ -201,6 +211,7 @@ export class Connection {
     const { sessionUpdate, availableCommands, currentModeId, configOptions, used, size } = object(update);
     if (sessionUpdate === "available_commands_update" && Array.isArray(availableCommands))
       this.commands = (availableCommands as readonly JsonObject[]).map(object);
+    if (sessionUpdate === "available_commands_update") this.#hasToldCommands();
     if (sessionUpdate === "usage_update") this.usage = { used: used ?? null, size: size ?? null };
     if (sessionUpdate === "current_mode_update" && typeof currentModeId === "string")
       this.#session = inMode(this.#session, currentModeId);

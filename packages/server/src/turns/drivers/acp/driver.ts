@@ -80,15 +80,18 @@ export function acpDriver(agent: AcpAgent, options: AcpDriverOptions): Driver {
     },
     login: async () => login,
     async offers(conversation, cwd) {
-      const known = live.get(conversation)?.connection ?? idle.peek(conversation);
+      // One that is being started for a turn tells it as well: none is started beside it.
+      const known = (await live.get(conversation)?.opened) ?? idle.peek(conversation);
       const connection =
         known ?? (await opened(agent, options, cwd, await sessionOf(options, agent, conversation)));
       if (known === undefined) seen(connection);
       if (isProblem(connection)) return connection;
+      await connection.toldCommands;
       const offers = offersOf(connection);
       if (known === undefined) {
-        if (live.has(conversation)) await connection.close();
-        else idle.put(conversation, connection);
+        const isNeeded = !live.has(conversation) && idle.peek(conversation) === undefined;
+        if (isNeeded) idle.put(conversation, connection);
+        else await connection.close();
       }
       return offers;
     },
@@ -153,6 +156,7 @@ class IdleConnections implements Idle {
 
   put(conversation: ConversationId, connection: Connection): void {
     const { kernel, idleMs } = this.#options;
+    void this.close(conversation);
     const cancel = kernel.env.after(idleMs ?? IDLE_MS, () => void this.close(conversation));
     this.#waiting.set(conversation, { connection, cancel });
     void connection.ended.then(() => {

@@ -58,6 +58,9 @@ const IDLE_LOOK_MS = 30;
 
 export class AcpRun implements Run {
   readonly ended: Promise<RunEnd>;
+  /** Its connection, as soon as that has a session; undefined where it gets none. */
+  readonly opened: Promise<Connection | undefined>;
+  readonly #hasOpened: (connection: Connection | undefined) => void;
   readonly #agent: AcpAgent;
   readonly #options: AcpOptions;
   readonly #start: TurnStart;
@@ -86,6 +89,9 @@ export class AcpRun implements Run {
     idle: Idle,
     seen: (made: Connection | Problem) => void = () => undefined,
   ) {
+    const { promise, resolve } = Promise.withResolvers<Connection | undefined>();
+    this.opened = promise;
+    this.#hasOpened = resolve;
     this.#seen = seen;
     this.#agent = agent;
     this.#options = options;
@@ -101,6 +107,7 @@ export class AcpRun implements Run {
     });
     // The boundary of one run.
     this.ended = this.#work().catch((error) => this.#failed(`The turn could not be run: ${String(error)}`));
+    void this.ended.then(() => resolve(undefined));
   }
 
   stop(reason: Reason): void {
@@ -125,10 +132,6 @@ export class AcpRun implements Run {
 
   answer(answer: Answer): void {
     if (this.#asks.answer(answer)) this.#watch.heard();
-  }
-
-  get connection(): Connection | undefined {
-    return this.#connection?.sessionId === "" ? undefined : this.#connection;
   }
 
   get mode(): Mode | undefined {
@@ -171,6 +174,7 @@ export class AcpRun implements Run {
     const made = await this.#connect(conversation, cwd);
     if (isProblem(made)) return this.#failed(made.message);
     const { connection, told, attached } = made;
+    this.#hasOpened(connection);
     const refused = await this.#prepare(connection);
     if (refused) return this.#leave(connection, refused.message);
     this.#watch.heard();

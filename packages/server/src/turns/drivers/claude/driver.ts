@@ -121,7 +121,8 @@ async function offersIn(place: Place, conversation: ConversationId, cwd: string)
   if (isProblem(peer)) return peer;
   peer.session = last?.sessionId;
   const offers = await offersOf(peer);
-  if (isProblem(offers) || peer.isClosed || live.has(conversation)) peer.child.kill();
+  const isNeeded = !live.has(conversation) && idle.peek(conversation) === undefined;
+  if (isProblem(offers) || peer.isClosed || !isNeeded) peer.child.kill();
   else idle.put(conversation, peer);
   return offers;
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run postgres`: the store on PostgreSQL, against a real server that is started for it. Takes about two minutes.
+ * `npm run postgres`: the store on PostgreSQL, against a real server that is started for it. Takes about ten minutes.
  *
  *   npm run postgres -- [words of titles…] [--full]
  *

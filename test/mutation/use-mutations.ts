@@ -26,8 +26,9 @@ export const USE_MUTATIONS: readonly Mutation[] = [
   {
     name: "use: a run from a pipe has no title",
     file: "packages/server/src/ingest/ingest-stream.ts",
-    find: 'if (isProblem(record) || record.title !== "") return;\n',
-    replace: 'if (isProblem(record) || record.title !== "" || provider !== "") return;\n',
+    find: 'if (isProblem(record) || record.title !== "" || mayDirect(caller, record)) return;\n',
+    replace:
+      'if (isProblem(record) || record.title !== "" || mayDirect(caller, record) || provider !== "") return;\n',
     tests: commands,
     projects: unit,
     only: "U21",

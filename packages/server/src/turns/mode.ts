@@ -3,7 +3,8 @@
  * conversation keeps the mode that was last chosen for it.
  */
 
-import { type ConversationMetadata, type Draft, type Problem, problem } from "@blockyard/kernel";
+import type { ConversationMetadata, Draft, Problem } from "@blockyard/kernel";
+import { problem } from "@blockyard/kernel/plain";
 
 /** Plan only, ask before it changes anything, edit without asking, do everything. */
 export const MODES = ["plan", "ask", "edits", "full"] as const;

@@ -168,7 +168,8 @@ test("[V32] a touch screen keeps its keyboard away; one that has keys writes the
   await block.waitFor();
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("BODY");
   await block.tap();
-  await block.getByRole("button", { name: "Fork the conversation here" }).tap();
+  await block.getByRole("button", { name: "More for this block" }).tap();
+  await page.getByRole("menuitem", { name: "Fork here" }).tap();
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("TEXTAREA");
   await page.keyboard.type("edit");
   expect(await promptOf(page).inputValue()).toBe("edit");

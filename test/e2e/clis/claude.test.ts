@@ -233,7 +233,7 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
     const asked = blocks.find(({ kind }) => kind === "tool_call");
     expect(asked).toMatchObject({ metadata: { reason: "cancelled", ask: { state: "expired" } } });
     for (const { metadata } of blocks.filter(({ kind }) => kind === "tool_result"))
-      expect(repeatsDenial(asked?.metadata, metadata)).toBe(true);
+      expect(repeatsDenial(asked?.metadata, { kind: "tool_result", metadata })).toBe(true);
   });
 
   it("[D2] is stopped while a command runs; the command and what it started are gone", async () => {

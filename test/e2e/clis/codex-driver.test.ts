@@ -283,7 +283,10 @@ describe.skipIf(why !== "")(`the Codex driver${why}`, () => {
     expect(await over(waiting)).toMatchObject({ status: "error", reason: "interrupted" });
     expect(askOf(must(await kernel.block(block.id)).metadata)?.state).toBe("expired");
     const working = await begin([{ parts: [shell("sleep 100")] }], { mode: "full", conversation: waiting });
-    await vi.waitFor(async () => expect((await tracker.living()).length).toBeGreaterThan(2), WAIT);
+    await vi.waitFor(async () => {
+      const turn = must(await kernel.turns(working)).at(-1);
+      expect((await tracker.living()).length, JSON.stringify(turn)).toBeGreaterThan(2);
+    }, WAIT);
     run?.kill("interrupted");
     expect(await over(working)).toMatchObject({ status: "error", reason: "interrupted" });
     await begin([say("Still here.")], { mode: "full", conversation: waiting });

@@ -283,10 +283,12 @@ describe.skipIf(why !== "")(`the Codex driver${why}`, () => {
     expect(await over(waiting)).toMatchObject({ status: "error", reason: "interrupted" });
     expect(askOf(must(await kernel.block(block.id)).metadata)?.state).toBe("expired");
     const working = await begin([{ parts: [shell("sleep 100")] }], { mode: "full", conversation: waiting });
+    // Codex goes on by itself after ten seconds: what counts is that the call runs now, not how many processes that takes.
     await vi.waitFor(async () => {
-      const turn = must(await kernel.turns(working)).at(-1);
-      expect((await tracker.living()).length, JSON.stringify(turn)).toBeGreaterThan(2);
+      const blocks = await blocksOf(working);
+      expect(blocks.map(({ metadata }) => metadata.stage)).toContain("running");
     }, WAIT);
+    expect((await tracker.living()).length).toBeGreaterThan(0);
     run?.kill("interrupted");
     expect(await over(working)).toMatchObject({ status: "error", reason: "interrupted" });
     await begin([say("Still here.")], { mode: "full", conversation: waiting });

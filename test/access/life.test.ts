@@ -131,7 +131,7 @@ describe("a start", () => {
     };
     const comers = [come(), come()];
     const running = await serve(config, () => undefined);
-    while (seen.length < 5) await new Promise((resume) => setTimeout(resume, 5));
+    await vi.waitFor(() => expect(seen.length).toBeGreaterThanOrEqual(5), { timeout: 30_000 });
     isOver = true;
     await Promise.all(comers);
     await running.stop();

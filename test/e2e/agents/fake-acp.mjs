@@ -5,7 +5,8 @@
  *
  *     fake-acp.mjs RECORDING HEARD [ACT [LINES]]
  *
- * HEARD is the file where it writes what it was told. After LINES lines of its own it does what ACT says.
+ * HEARD is the file where it writes what it was told. After LINES lines of its own it does what ACT says; with `gone` it ends without a
+ * word when it is prompted a second time.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -19,6 +20,7 @@ const lines = readFileSync(recording, "utf8")
 
 let cursor = 0;
 let said = 0;
+let prompts = 0;
 let playing = Promise.resolve();
 const answers = new Map();
 const waiting = new Map();
@@ -71,6 +73,7 @@ async function play(method, id) {
 createInterface({ input: process.stdin }).on("line", (line) => {
   appendFileSync(heard, `${line}\n`);
   const message = JSON.parse(line);
+  if (message.method === "session/prompt" && ++prompts === 2 && act === "gone") process.exit(0);
   if (message.method === undefined) {
     answers.set(JSON.stringify(message.id), message);
     waiting.get(JSON.stringify(message.id))?.();

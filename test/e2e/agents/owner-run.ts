@@ -1,6 +1,6 @@
 /**
- * The owner in a terminal: every prompt is a `blockyard run`, what it asks is answered by typing, and Ctrl-C stops it. What the
- * command does not offer is listed with its reason.
+ * The owner in a terminal: every prompt is a `blockyard run`, what it asks is answered by typing, and Ctrl-C stops it. In a second
+ * terminal, `blockyard attach` changes it meanwhile, and answers what was asked before a restart.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,10 +17,7 @@ const PERMISSION = /Allow\? \[[^\]]*\] $/;
 const CTRL_C = "\u0003";
 
 export class RunOwner implements Owner {
-  readonly lacks = {
-    "mode, while it works": "run answers and stops a turn; it changes nothing else of it",
-    "background task, stopped": "run shows no tasks; the page stops them",
-  };
+  readonly lacks = {};
   readonly #lab: Lab;
   readonly #agent: MatrixAgent;
   #terminal: Terminal | undefined;
@@ -73,14 +70,14 @@ export class RunOwner implements Owner {
     terminal.type(`${line}\r`);
   }
 
-  async answerLate(): Promise<boolean> {
-    return false;
+  async answerLate(ask: LabBlock, given: Given): Promise<boolean> {
+    this.#terminal = this.#command("attach", ask.block_id.split("/", 1)[0] ?? "");
+    await this.answer(ask, given);
+    return true;
   }
 
   async send(conversation: string, prompt: string): Promise<void> {
-    const second = this.#open(prompt, "--now", "-c", conversation);
-    const code = await second.ended();
-    if (code !== 0) throw new Error(`the second run ended with ${code}: ${second.tail}`);
+    await this.#beside("run", this.#agent.cli, prompt, "--now", "-c", conversation);
   }
 
   async stop(): Promise<void> {
@@ -88,8 +85,8 @@ export class RunOwner implements Owner {
     await this.#shown.shows(/Stopping the turn/);
   }
 
-  async setMode(): Promise<void> {
-    throw new Error(this.lacks["mode, while it works"]);
+  async setMode(conversation: string, mode: string): Promise<void> {
+    await this.#beside("attach", conversation, "--mode", mode);
   }
 
   async editPlan(_ask: LabBlock, line: string): Promise<void> {
@@ -99,8 +96,10 @@ export class RunOwner implements Owner {
     await this.#shown.shows(new RegExp(line));
   }
 
-  async stopTask(): Promise<void> {
-    throw new Error(this.lacks["background task, stopped"]);
+  async stopTask(conversation: string): Promise<void> {
+    const listed = await this.#beside("attach", conversation, "--tasks");
+    const [, id = ""] = /^(\S+) {2}\S/m.exec(listed) ?? [];
+    await this.#beside("attach", conversation, "--stop-task", id);
   }
 
   /** In a terminal one has to know them. */
@@ -187,14 +186,21 @@ export class RunOwner implements Owner {
   async #run(prompt: string, { mode, model }: How, ...more: readonly string[]): Promise<Terminal> {
     if (this.#terminal !== undefined) throw new Error(`it still runs: ${this.#terminal.tail}`);
     const chosen = model === undefined ? [] : ["--model", model];
-    this.#terminal = this.#open(prompt, "--mode", mode, ...chosen, ...more);
+    this.#terminal = this.#command("run", this.#agent.cli, prompt, "--mode", mode, ...chosen, ...more);
     return this.#terminal;
   }
 
-  #open(prompt: string, ...options: readonly string[]): Terminal {
+  /** In a second terminal, until it has done its work: what it shows. */
+  async #beside(...args: readonly string[]): Promise<string> {
+    const terminal = this.#command(...args);
+    const code = await terminal.ended();
+    if (code !== 0) throw new Error(`the second command ended with ${code}: ${terminal.tail}`);
+    return terminal.text;
+  }
+
+  #command(...args: readonly string[]): Terminal {
     const { work, home, env } = this.#lab;
-    const command = [process.execPath, ...serverFlags, MAIN, "run", this.#agent.cli, prompt];
-    return new Terminal([...command, "--home", home, ...options], {
+    return new Terminal([process.execPath, ...serverFlags, MAIN, ...args, "--home", home], {
       cwd: work,
       env: { PATH: BARE_PATH, HOME: home, ...CACHED, ...env, EDITOR: this.#editor },
     });

@@ -273,6 +273,19 @@ describe("sessions", () => {
 });
 
 describe("an agent that misbehaves", () => {
+  it("[Y45] has ended between two turns, unheard: another process goes on with its session, in the same turn", async () => {
+    stage = new Stage("copilot/load.1", "gone");
+    const first = await stage.turn("Remember 42.");
+    stage.plays("copilot/load.2");
+    expect(await stage.turn("What was it?")).toMatchObject({ status: "done", sessionId: first.sessionId });
+    expect(stage.told("session/prompt")).toHaveLength(3);
+    expect(stage.told("session/load")).toHaveLength(1);
+    expect(await stage.texts("error")).toEqual([]);
+    const texts = await stage.texts("text");
+    expect(new Set(texts).size).toBe(texts.length);
+    expect(must(await stage.kernel.turns(stage.conversation))).toHaveLength(2);
+  });
+
   it.each([
     ["dies in its turn", "kill", "9", /signal SIGKILL/],
     ["exits in its turn", "exit1", "9", /exit code 1/],

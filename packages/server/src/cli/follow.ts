@@ -45,6 +45,11 @@ export class Follower {
     this.#port = port;
   }
 
+  /** Shows what was there before. */
+  async begin(blocks: readonly BlockSnapshot[]): Promise<void> {
+    for (const block of blocks) await this.#take(block);
+  }
+
   /** Waits for news and shows them. Whether there were none. */
   async step(waitMs = WAIT_MS): Promise<boolean> {
     const versions = [...this.#open.values()].map(({ block_id, version }) => ({ block_id, version }));

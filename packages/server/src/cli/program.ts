@@ -15,6 +15,7 @@ import { asTyped } from "./typed-command.ts";
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./serve.ts")).serveCommand,
   run: async () => (await import("./run.ts")).run,
+  attach: async () => (await import("./attach.ts")).attach,
   ingest: async () => (await import("./ingest.ts")).ingest,
   acp: async () => (await import("./acp.ts")).acp,
   import: async () => (await import("./import.ts")).importCommand,

@@ -2,19 +2,17 @@
 
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { askOf, type BlockSnapshot, isProblem, type Problem, plural, type TurnView } from "@blockyard/kernel";
+import { isProblem, type Problem } from "@blockyard/kernel";
 import type { ToolAnswer, ToolInput } from "../contract/index.ts";
 import { visibleName } from "../processes/visible.ts";
 import { withTrust } from "./ask-trust.ts";
 import { type BlockSource, known } from "./block-source.ts";
-import { turnText } from "./block-text.ts";
 import { CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
-import { Follower } from "./follow.ts";
+import { type FollowOptions, followTurn } from "./follow-turn.ts";
 import { wholeId } from "./named-id.ts";
-import { print, printJson, printNote, styleFor, terminalWidth } from "./terminal.ts";
-import { answerAsk, asked } from "./terminal-ask.ts";
-import { asTyped } from "./typed-command.ts";
+import { printNote } from "./terminal.ts";
+import { asked } from "./terminal-ask.ts";
 
 /** How often it is looked whether an agent has read a message. */
 const READ_MS = 200;
@@ -51,7 +49,7 @@ export async function runTurn(home: string | undefined, turn: TurnOptions): Prom
     const isSteered = turn.request.when === "next" && started.queued;
     const delivered = isSteered ? await untilRead(client, followed) : "begun";
     if (delivered !== "begun") return delivered;
-    return await follow(client, { ...followed, waits: started.queued }, shown);
+    return await followTurn(client, { ...followed, waits: started.queued }, shown);
   } finally {
     await client.close();
   }
@@ -102,19 +100,12 @@ async function seqOf(client: BlockSource, conversation: string): Promise<number>
   return read.conversation.seq;
 }
 
-interface Followed {
+/** A message on its way to an agent. */
+interface Sent {
   readonly conversation: string;
-  readonly since: number;
   readonly turn: string;
-  /** The block with the prompt, or with the message that waits. */
+  /** The block with the message. */
   readonly prompt: string;
-  readonly waits: boolean;
-}
-
-interface FollowOptions {
-  readonly isJson: boolean;
-  readonly isFull: boolean;
-  readonly allowsAll: boolean;
 }
 
 /**
@@ -123,7 +114,7 @@ interface FollowOptions {
  */
 async function untilRead(
   client: BlockSource,
-  { conversation, turn, prompt }: Omit<Followed, "waits">,
+  { conversation, turn, prompt }: Sent,
 ): Promise<number | "begun"> {
   let isStopped = false;
   const stop = async () => {
@@ -157,77 +148,4 @@ async function untilRead(
   } finally {
     process.off("SIGINT", stop);
   }
-}
-
-async function follow(
-  client: BlockSource,
-  { conversation, since, turn, prompt, waits }: Followed,
-  options: FollowOptions,
-): Promise<number> {
-  const { isJson, isFull, allowsAll } = options;
-  const text = { style: styleFor(process.stdout), width: terminalWidth(), isFull };
-  /** It waited, and was taken out of the queue: its turn will never begin. */
-  let isDropped = false;
-  /** What the agent asked for and was not given. */
-  let denied = 0;
-  /** What another turn asks is answered by whoever started that. */
-  const isOwn = ({ metadata }: BlockSnapshot) => metadata.turn === undefined || metadata.turn === turn;
-  const follower = new Follower(client, conversation, since, {
-    text,
-    show: (shown) => (isJson ? Promise.resolve() : print(shown)),
-    ended: async (block) => {
-      isDropped ||= block.block_id === prompt && block.status === "error";
-      const state = askOf(block.metadata)?.state;
-      if (isOwn(block) && (state === "denied" || state === "expired")) denied++;
-      if (isJson) await printJson({ ...block, type: "block" });
-    },
-    asked: async (block) => (isOwn(block) ? answerAsk(client, block, allowsAll) : undefined),
-    held: async (block) => {
-      if (block.block_id !== prompt || isDropped) return;
-      isDropped = true;
-      await client.call("turn.stop", { conversation, turn });
-    },
-  });
-  let isStopped = false;
-  const stop = () => {
-    if (isStopped) process.exit(EXIT.interrupted);
-    isStopped = true;
-    printNote("\nStopping the turn. Press Ctrl-C again to quit now.");
-    void client.call("turn.stop", { conversation, turn });
-  };
-  process.on("SIGINT", stop);
-  // Said when it can be taken back: whoever reads it may press Ctrl-C at once.
-  if (waits) printNote("Another turn is running in this conversation. This one is queued.");
-  try {
-    for (;;) {
-      const isQuiet = await follower.step();
-      if (isQuiet && isDropped) {
-        printNote("The message was not sent.");
-        return isStopped ? EXIT.interrupted : EXIT.failed;
-      }
-      const ended = isQuiet ? await endOf(client, conversation, turn) : undefined;
-      if (!ended) continue;
-      while (!(await follower.step(0)));
-      if (isJson) await printJson({ type: "turn", conversation, ...ended });
-      else await print(`\n${turnText(ended, text)}`);
-      if (!isJson && denied > 0)
-        printNote(
-          `${plural(denied, "request")} ${denied === 1 ? "was" : "were"} denied: the agent's work may be incomplete.`,
-        );
-      if (!isJson) printNote(asTyped(`blockyard show ${conversation}`));
-      if (isStopped) return EXIT.interrupted;
-      return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;
-    }
-  } catch (error) {
-    await follower.endLine();
-    throw error;
-  } finally {
-    process.off("SIGINT", stop);
-  }
-}
-
-async function endOf(client: BlockSource, conversation: string, id: string): Promise<TurnView | undefined> {
-  const read = known(await client.call("conversation.read", { conversation, blocks: 0 }));
-  const found = read.turns.find(({ turn }) => turn === id);
-  return found?.status === "running" ? undefined : found;
 }

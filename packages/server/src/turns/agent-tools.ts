@@ -9,6 +9,7 @@ import { agentChange, agentList, agentOffers } from "./contract.ts";
 import type { Offers } from "./driver.ts";
 import type { DriverTable } from "./driver-table.ts";
 import { checkMode, keepMode, type Mode } from "./mode.ts";
+import type { Run } from "./run.ts";
 import type { Turns } from "./turns.ts";
 
 /** `root`: the folder that the server serves. */
@@ -96,7 +97,7 @@ async function changed(
       "effort",
       effort && run.setEffort ? () => run.setEffort?.(effort) ?? Promise.resolve(unable) : undefined,
     ],
-    ["stop_task", task && run.stopTask ? () => run.stopTask?.(task) ?? Promise.resolve(unable) : undefined],
+    ["stop_task", task && run.stopTask ? () => stopped(run, task) : undefined],
   ];
   const asked = { mode, model, effort, stop_task: task };
   for (const [name, change] of each) {
@@ -112,4 +113,12 @@ async function changed(
   const kept = mode && (await kernel.write(conversation, { agent: caller.agent, plan: keep }));
   if (isProblem(kept)) return kept;
   return { changed: done };
+}
+
+/** Agents take a task that they do not know for one that has ended. */
+async function stopped(run: Run, task: string): Promise<Problem | undefined> {
+  const tasks = (await run.tasks?.()) ?? [];
+  if (!tasks.some(({ id }) => id === task))
+    return problem("not_found", `the agent runs no task ${task}`, { tasks: tasks.map(({ id }) => id) });
+  return run.stopTask?.(task);
 }

@@ -1,6 +1,7 @@
 /**
  * A run that is tried a second time: an agent that says at once that it does not have the session any more with which it
- * should go on is started again, with a new one, in the same turn. What it is told then is opening.ts' business.
+ * should go on is started again, with a new one, in the same turn; so is one whose process had waited since an earlier turn and has ended
+ * meanwhile. What it is told then is opening.ts' business.
  *
  * Like every run it ends once and never rejects; whoever stops it stops what runs, and what would run next.
  */

@@ -56,6 +56,8 @@ export class Connection {
   #session: JsonObject = {};
   #sessionId = "";
   #isGone = false;
+  /** How many lines it has said. */
+  saidLines = 0;
   /** What it said between two turns. */
   readonly #kept: string[] = [];
   #keptChars = 0;
@@ -188,6 +190,7 @@ export class Connection {
   }
 
   #line(dir: Direction, line: string): void {
+    if (dir === "out") this.saidLines++;
     const record = trafficLine(dir, line, Math.round(this.#options.env.monotonic() - this.#since));
     if (this.#sessionId !== "") {
       if (this.#listener !== undefined) this.#listener.line(record);

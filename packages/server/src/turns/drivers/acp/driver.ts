@@ -8,6 +8,7 @@ import { isAbsolute } from "node:path";
 import { type ConversationId, isProblem, type Problem, problem } from "@blockyard/kernel";
 import type { Abilities, Driver, Login } from "../../driver.ts";
 import type { TurnRequest } from "../../run.ts";
+import { SecondTry } from "../../second-try.ts";
 import { type AcpAgent, acpSpec } from "./agents.ts";
 import { Connection } from "./connection.ts";
 import { offersOf } from "./offers.ts";
@@ -63,11 +64,14 @@ export function acpDriver(agent: AcpAgent, options: AcpDriverOptions): Driver {
     abilities: { ...ACP_ABILITIES, ...agent.abilities },
     check: (request) => check(agent, options, request),
     start: async (start) => {
-      const run = new AcpRun(agent, options, start, idle, seen);
       const { conversation } = start.request;
-      live.set(conversation, run);
-      void run.ended.then(() => live.get(conversation) === run && live.delete(conversation));
-      return run;
+      const begin = (): AcpRun => {
+        const run = new AcpRun(agent, options, start, idle, seen);
+        live.set(conversation, run);
+        void run.ended.then(() => live.get(conversation) === run && live.delete(conversation));
+        return run;
+      };
+      return new SecondTry(begin(), async () => begin());
     },
     async refusesModel({ model = "" }) {
       if (models === undefined) await aside();

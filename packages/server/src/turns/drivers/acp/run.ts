@@ -16,14 +16,15 @@ import {
 } from "@blockyard/kernel";
 import { acpWith, type Provider } from "@blockyard/providers";
 import { StreamIngest } from "../../../ingest/ingest-stream.ts";
-import { explain, howEnded, STOPPED } from "../../agent-end.ts";
+import { explain, howEnded, LOST, STOPPED } from "../../agent-end.ts";
 import { AgentWatch } from "../../agent-watch.ts";
 import { type Attached, readAttachments } from "../../attachments.ts";
 import { type ChildOptions, counted } from "../../child-run.ts";
 import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
 import { openingOf } from "../../opening.ts";
-import type { Answer, Run, RunEnd, TurnStart } from "../../run.ts";
+import type { Answer, RunEnd, TurnStart } from "../../run.ts";
+import type { Trial } from "../../second-try.ts";
 import { TurnCost } from "../../turn-cost.ts";
 import { type AcpAgent, acpSpec } from "./agents.ts";
 import { cancelledResponse } from "./answer.ts";
@@ -53,11 +54,10 @@ export interface Idle {
   put(conversation: string, connection: Connection): void;
 }
 
-/** How long the end of a process that waited is listened for before it is used again. */
-const IDLE_LOOK_MS = 30;
-
-export class AcpRun implements Run {
+export class AcpRun implements Trial {
   readonly ended: Promise<RunEnd>;
+  /** Its process had waited since an earlier turn and was gone: it has not said a word. */
+  isLost = false;
   /** Its connection, as soon as that has a session; undefined where it gets none. */
   readonly opened: Promise<Connection | undefined>;
   readonly #hasOpened: (connection: Connection | undefined) => void;
@@ -173,7 +173,8 @@ export class AcpRun implements Run {
     const { conversation, cwd = this.#options.root } = this.#start.request;
     const made = await this.#connect(conversation, cwd);
     if (isProblem(made)) return this.#failed(made.message);
-    const { connection, told, attached } = made;
+    const { connection, told, attached, isReused } = made;
+    const { saidLines } = connection;
     this.#hasOpened(connection);
     const refused = await this.#prepare(connection);
     if (refused) return this.#leave(connection, refused.message);
@@ -184,7 +185,8 @@ export class AcpRun implements Run {
     this.#isOver = true;
     this.#watch.close();
     this.#cancelGrace?.();
-    if ("error" in reply && reply.isClosed) return this.#died(connection);
+    if ("error" in reply && reply.isClosed)
+      return this.#died(connection, isReused && connection.saidLines === saidLines);
     await new Promise<void>((resolve) => this.#options.kernel.env.after(TRAILING_MS, resolve));
     return this.#over(connection, reply);
   }
@@ -193,7 +195,7 @@ export class AcpRun implements Run {
   async #connect(
     conversation: string,
     cwd: string,
-  ): Promise<{ connection: Connection; told: string; attached: Attached } | Problem> {
+  ): Promise<{ connection: Connection; told: string; attached: Attached; isReused: boolean } | Problem> {
     const { kernel, env, sandbox, tracker } = this.#options;
     const agent = { provider: this.#agent.provider, lost: NEVER };
     let opening = await openingOf(kernel, agent, this.#start);
@@ -201,8 +203,6 @@ export class AcpRun implements Run {
     const given = await readAttachments(kernel.store, this.#start.request.attachments ?? []);
     if (isProblem(given)) return given;
     const idle = this.#idle.take(conversation, cwd);
-    // One that was killed a moment ago may not have been heard of yet.
-    if (idle !== undefined) await new Promise<void>((looked) => kernel.env.after(IDLE_LOOK_MS, looked));
     const isSame = idle !== undefined && !idle.isGone && idle.sessionId === opening.session;
     if (idle !== undefined && !isSame) void idle.close();
     const spec = acpSpec(this.#agent, cwd, env);
@@ -228,8 +228,7 @@ export class AcpRun implements Run {
     const { told } = opening;
     await this.#openStream(connection, told.text, opening.session !== undefined);
     return {
-      connection,
-      told: told.text,
+      ...{ connection, isReused: isSame, told: told.text },
       attached: { ...given, pictures: [...told.pictures, ...given.pictures] },
     };
   }
@@ -352,10 +351,12 @@ export class AcpRun implements Run {
     return { error: login, reason: this.#stopping, isExpected: true };
   }
 
-  async #died(connection: Connection): Promise<RunEnd> {
+  async #died(connection: Connection, wasGone: boolean): Promise<RunEnd> {
     const end = await connection.ended;
     connection.listen(undefined);
     await this.#queue;
+    this.isLost = wasGone && this.#stopping === undefined && this.#lost === undefined;
+    if (this.isLost) return { error: LOST, isExpected: false };
     const kept = this.#lost && `The agent's output could not be stored: ${this.#lost.message}`;
     const error = kept ?? this.#why ?? explain(end, this.#stopping);
     this.#stream?.explain({ reason: this.#stopping, error });

@@ -1,0 +1,112 @@
+/**
+ * One turn followed in a terminal until its end: what it says and does is shown, and what it asks is asked of whoever sits there. For the
+ * command that started it, and for one that joins it.
+ */
+
+import { askOf, type BlockSnapshot, plural, type TurnView } from "@blockyard/kernel";
+import { type BlockSource, known } from "./block-source.ts";
+import { turnText } from "./block-text.ts";
+import { EXIT } from "./command.ts";
+import { Follower } from "./follow.ts";
+import { print, printJson, printNote, styleFor, terminalWidth } from "./terminal.ts";
+import { answerAsk } from "./terminal-ask.ts";
+import { asTyped } from "./typed-command.ts";
+
+export interface Followed {
+  readonly conversation: string;
+  /** Blocks that were born before are not told. */
+  readonly since: number;
+  readonly turn: string;
+  /** The block with the prompt, or with the message that waits, where this command has sent it. */
+  readonly prompt?: string;
+  readonly waits?: boolean;
+  /** What it has written before, and is shown first. */
+  readonly before?: readonly BlockSnapshot[];
+  /** What Ctrl-C does instead of stopping it: the agent works on. */
+  readonly leave?: () => never;
+}
+
+export interface FollowOptions {
+  readonly isJson: boolean;
+  readonly isFull: boolean;
+  readonly allowsAll: boolean;
+  /** Answers nothing: somebody else does. */
+  readonly isWatching?: boolean;
+}
+
+/** The exit code. */
+export async function followTurn(
+  client: BlockSource,
+  { conversation, since, turn, prompt, waits, before = [], leave }: Followed,
+  options: FollowOptions,
+): Promise<number> {
+  const { isJson, isFull, allowsAll, isWatching } = options;
+  const text = { style: styleFor(process.stdout), width: terminalWidth(), isFull };
+  /** It waited, and was taken out of the queue: its turn will never begin. */
+  let isDropped = false;
+  /** What the agent asked for and was not given. */
+  let denied = 0;
+  /** What another turn asks is answered by whoever started that. */
+  const isOwn = ({ metadata }: BlockSnapshot) => metadata.turn === undefined || metadata.turn === turn;
+  const follower = new Follower(client, conversation, since, {
+    text,
+    show: (shown) => (isJson ? Promise.resolve() : print(shown)),
+    ended: async (block) => {
+      isDropped ||= block.block_id === prompt && block.status === "error";
+      const state = askOf(block.metadata)?.state;
+      if (isOwn(block) && (state === "denied" || state === "expired")) denied++;
+      if (isJson) await printJson({ ...block, type: "block" });
+    },
+    asked: async (block) =>
+      isOwn(block) && isWatching !== true ? answerAsk(client, block, allowsAll) : undefined,
+    held: async (block) => {
+      if (block.block_id !== prompt || isDropped) return;
+      isDropped = true;
+      await client.call("turn.stop", { conversation, turn });
+    },
+  });
+  let isStopped = false;
+  const stop = () => {
+    leave?.();
+    if (isStopped) process.exit(EXIT.interrupted);
+    isStopped = true;
+    printNote("\nStopping the turn. Press Ctrl-C again to quit now.");
+    void client.call("turn.stop", { conversation, turn });
+  };
+  process.on("SIGINT", stop);
+  // Said when it can be taken back: whoever reads it may press Ctrl-C at once.
+  if (waits) printNote("Another turn is running in this conversation. This one is queued.");
+  try {
+    await follower.begin(before);
+    for (;;) {
+      const isQuiet = await follower.step();
+      if (isQuiet && isDropped) {
+        printNote("The message was not sent.");
+        return isStopped ? EXIT.interrupted : EXIT.failed;
+      }
+      const ended = isQuiet ? await endOf(client, conversation, turn) : undefined;
+      if (!ended) continue;
+      while (!(await follower.step(0)));
+      if (isJson) await printJson({ type: "turn", conversation, ...ended });
+      else await print(`\n${turnText(ended, text)}`);
+      if (!isJson && denied > 0)
+        printNote(
+          `${plural(denied, "request")} ${denied === 1 ? "was" : "were"} denied: the agent's work may be incomplete.`,
+        );
+      if (!isJson) printNote(asTyped(`blockyard show ${conversation}`));
+      if (isStopped) return EXIT.interrupted;
+      return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;
+    }
+  } catch (error) {
+    await follower.endLine();
+    throw error;
+  } finally {
+    process.off("SIGINT", stop);
+  }
+}
+
+async function endOf(client: BlockSource, conversation: string, id: string): Promise<TurnView | undefined> {
+  const read = known(await client.call("conversation.read", { conversation, blocks: 0 }));
+  const found = read.turns.find(({ turn }) => turn === id);
+  return found?.status === "running" ? undefined : found;
+}

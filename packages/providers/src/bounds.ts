@@ -24,6 +24,8 @@ export const bounds = {
   openCalls: 10_000,
   /** Threads of one app-server whose state is remembered: conversations and their sub-agents. */
   threads: 1_000,
+  /** Sessions of one ACP connection that are shown: the one that is meant, and its sub-agents. */
+  acpSessions: 200,
   /** Terminals of an ACP client whose output is remembered. */
   openTerminals: 100,
   /** Names in each list of what a session works with, and characters of one. */

@@ -27,7 +27,7 @@ const waiting = new Map();
 let cancelled = () => undefined;
 
 function send(text) {
-  if (act === "mute") return;
+  if (act === "mute" || (act === "asks" && said >= Number(after))) return;
   process.stdout.write(`${text}\n`);
   if (++said !== Number(after)) return;
   if (act === "kill") process.kill(process.pid, "SIGKILL");
@@ -42,7 +42,17 @@ function send(text) {
       process.stdout.write(`${text}\n`);
     process.stdout.write('{"jsonrpc":"2.0","id":"q","method":"moon/land","params":{}}\n'.repeat(2));
   }
+  if (act === "asks") for (let n = 0; n < 300; n++) process.stdout.write(`${request(n)}\n`);
   if (act === "flood") for (let n = 0; n < 2_000; n++) process.stdout.write(`${text}\n`);
+}
+
+/** It asks for leave. @param {number} n */
+function request(n) {
+  const sessionId = lines.find(({ message }) => message.params?.sessionId)?.message.params.sessionId;
+  const options = [{ optionId: "once", name: "Allow", kind: "allow_once" }];
+  const toolCall = { toolCallId: `flood-${n}`, title: `Command ${n}`, kind: "execute" };
+  const params = { sessionId, toolCall, options };
+  return JSON.stringify({ jsonrpc: "2.0", id: `flood-${n}`, method: "session/request_permission", params });
 }
 
 async function play(method, id) {

@@ -129,6 +129,14 @@ const ACTS = {
       });
     process.exit(1);
   },
+  asks() {
+    for (let i = 0; i < 300; i++) {
+      const input = { command: `touch ${i}` };
+      const request = { subtype: "can_use_tool", tool_name: "Bash", input, tool_use_id: `toolu_flood${i}` };
+      print(`${JSON.stringify({ type: "control_request", request_id: `flood-${i}`, request })}\n`);
+    }
+    ACTS.stay();
+  },
   garbage() {
     print('not json at all\n{"half": \n[1,2,3]\n"text"\n\n{}\n{"type":"__proto__"}\n');
     print(Buffer.from([0xff, 0xfe, 0x00, 0x80, 0x0a, 0xc3]));

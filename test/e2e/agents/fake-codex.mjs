@@ -8,6 +8,7 @@
  *   dieAt, hangAt, garbageAt, floodAt   before this printed line: is killed, says nothing more, prints nonsense, prints 5,000 lines
  *   also        lines that it prints before its turn ends · version   of the program · loggedOut · noAppServer
  *   lost        it has no thread to go on with
+ *   neverEnds   it says nothing of its turn's end
  *   lingers     it does not end with its input · ignoresInterrupt
  */
 import { appendFileSync, readFileSync } from "node:fs";
@@ -138,6 +139,8 @@ for (const { dir, line } of records) {
     if (message.method === undefined && !ids.has(message.id)) continue;
     if (message.method !== undefined && message.id !== undefined) asked.add(message.id);
     if (message.method === "turn/completed") for (const also of plan.also ?? []) print(also);
+    if (message.method === "turn/completed" && plan.neverEnds)
+      await new Promise(() => setInterval(() => {}, 1_000));
     await trouble();
     if (message.method === undefined) message.id = ids.get(message.id);
     if (message.result?.userAgent && plan.version) message.result.userAgent = `fake/${plan.version} (x)`;

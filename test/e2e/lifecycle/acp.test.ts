@@ -311,6 +311,23 @@ describe("an agent that misbehaves", () => {
     expect(answered).toEqual(act === "garbage" ? ["q", "q"] : []);
   });
 
+  it("[Y46] asks without end: it is ended, its turn says why, and nothing waits for an answer", async () => {
+    stage = new Stage("opencode/text", "asks", "8");
+    await stage.start();
+    await stage.until(async () => stage.turns.running === 0);
+    const [turn] = must(await stage.kernel.turns(stage.conversation)) as Turn[];
+    expect(turn).toMatchObject({
+      status: "error",
+      reason: "failed",
+      error: expect.stringMatching(/more than 100/),
+    });
+    const states = (await stage.blocks()).flatMap(({ metadata }) => askOf(metadata)?.state ?? []);
+    expect(states.length).toBeGreaterThanOrEqual(100);
+    expect(new Set(states)).toEqual(new Set(["expired"]));
+    stage.plays("opencode/text");
+    expect(await stage.turn("Again")).toMatchObject({ status: "done" });
+  });
+
   it("[Y37] never answers: the turn says so", async () => {
     stage = new Stage("opencode/text", "mute");
     expect(await stage.turn()).toMatchObject({

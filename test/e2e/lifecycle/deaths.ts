@@ -87,6 +87,12 @@ export const DEATHS: readonly Death[] = [
     turn: { status: "done" },
   },
   { name: "leaves some in mid-call", plan: { lines: callRunning, act: "leaveBehind" }, turn: interrupted },
+  {
+    name: "asks without end",
+    plan: { lines: callRunning, act: "asks" },
+    turn: { status: "error", reason: "failed" },
+    told: /more than 100 of its requests/,
+  },
   { name: "floods, then fails", plan: { lines: insideInput, act: "flood" }, turn: interrupted },
   { name: "prints garbage, then fails", plan: { lines: insideInput, act: "garbage" }, turn: interrupted },
   { name: "is stopped", plan: { lines: callRunning, act: "stay" }, isStopped: true, turn: cancelled },

@@ -30,6 +30,7 @@ export interface Plan {
     | "leaveBehind"
     | "flood"
     | "garbage"
+    | "asks"
     | "ask";
   /** Where `ask` writes the answers that it gets. */
   readonly answers?: string;

@@ -56,6 +56,25 @@ const hello = (name: string): readonly Line[] => [
   ["out", { jsonrpc: "2.0", id: 100, result: { protocolVersion: 1, agentInfo: { name, version: "1" } } }],
 ];
 
+it("[Y47] an agent that speaks of ever more sessions: what it says in too many of them is nobody's", () => {
+  const others = Array.from({ length: 1_000 }, (_, n) => [
+    update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Hi" } }, `other-${n}`),
+    [
+      "out",
+      { jsonrpc: "2.0", id: n, method: "session/request_permission", params: asks(`other-${n}`) },
+    ] as Line,
+  ]);
+  const folded = played([...hello("opencode"), prompt(1), ...others.flat(), say("Done."), answer(1)]);
+  expect(folded.turns.length).toBeLessThanOrEqual(200);
+  expect(folded.blocks.filter(({ text }) => text === "Done.")).toHaveLength(1);
+  expect(folded.blocks.length).toBeLessThan(1_000);
+});
+
+function asks(sessionId: string): JsonObject {
+  const options = [{ optionId: "once", name: "Allow", kind: "allow_once" }];
+  return { sessionId, toolCall: { toolCallId: "call", title: "Command", kind: "execute" }, options };
+}
+
 function shown(folded: Folded): string[] {
   return folded.blocks.map(({ kind, role, text }) => `${kind} ${role} ${text}`);
 }

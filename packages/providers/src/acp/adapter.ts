@@ -25,6 +25,7 @@ import {
   type Out,
   type Request,
   type State,
+  sessionNamed,
   sessionOf,
   startState,
 } from "./state.ts";
@@ -118,9 +119,10 @@ function stepAgentRequest(
   message: JsonObject,
 ): void {
   const name = wordsOf(params.sessionId);
-  const session = name === undefined ? undefined : sessionOf(state, name);
+  const session = name === undefined ? undefined : sessionNamed(state, name);
   const request: Request = { method, params, session: name };
   replaceAsks(state, out, id);
+  if (name !== undefined && session === undefined) return void state.asked.set(id, request);
   if (session !== undefined && method === "session/request_permission") {
     const ask = askPermission(state, out, session, id, params);
     state.asked.set(id, ask === undefined ? request : { ...request, ask });
@@ -146,7 +148,8 @@ function stepNotification(
 ): void {
   const name = wordsOf(params.sessionId);
   if (method === "session/update" && dir === "out" && name !== undefined) {
-    const session = sessionOf(state, name);
+    const session = sessionNamed(state, name);
+    if (session === undefined) return;
     // A session that appears while one is forked is the fork.
     if (state.forks > 0 && !session.isKnown && session.parent === undefined) session.replay ??= "skipped";
     return takeUpdate(state, out, session, objectOf(params.update));
@@ -156,11 +159,11 @@ function stepNotification(
     if (turn !== undefined) turn.isCancelled = true;
     return;
   }
-  if (method === "_qwencode/end_turn" && name !== undefined)
-    return endOwnTurn(state, out, sessionOf(state, name));
-  if (method === "qwen/notify/session/mode-update" && name !== undefined) {
+  const known = state.sessions.get(name ?? "");
+  if (method === "_qwencode/end_turn" && known !== undefined) return endOwnTurn(state, out, known);
+  if (method === "qwen/notify/session/mode-update") {
     const mode = wordsOf(params.currentModeId);
-    if (mode !== undefined) changeSession(state, out, sessionOf(state, name), { mode });
+    if (mode !== undefined && known !== undefined) changeSession(state, out, known, { mode });
     return;
   }
   if (method === "elicitation/complete" || isQuietMethod(method)) return;

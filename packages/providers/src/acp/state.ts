@@ -5,6 +5,7 @@
 
 import type { BlockEvent, BlockKey, Json, JsonObject, Usage } from "@blockyard/kernel";
 import type { Before } from "../adapter.ts";
+import { bounds } from "../bounds.ts";
 import { NO_QUIRKS, type Quirks } from "./quirks.ts";
 
 export type Out = BlockEvent[];
@@ -200,6 +201,12 @@ export function sessionOf(state: State, id: string): Session {
   };
   state.sessions.set(id, session);
   return session;
+}
+
+/** The session that an agent speaks of. Undefined where it has spoken of too many: what it says there is nobody's. */
+export function sessionNamed(state: State, id: string): Session | undefined {
+  const isNew = !state.sessions.has(id);
+  return isNew && state.sessions.size >= bounds.acpSessions ? undefined : sessionOf(state, id);
 }
 
 export function nextKey(state: State, session: Session | undefined, what: string): BlockKey {

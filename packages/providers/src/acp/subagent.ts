@@ -8,7 +8,7 @@ import { endCall, startCall } from "../call.ts";
 import { outputRow } from "../outcome.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { closeCalls } from "./call.ts";
-import { nextKey, type Out, type Session, type State, sessionOf } from "./state.ts";
+import { nextKey, type Out, type Session, type State, sessionNamed } from "./state.ts";
 import { closeText } from "./text.ts";
 import { currentTurn } from "./turn-state.ts";
 
@@ -18,7 +18,8 @@ const TOOL = "subagent";
 export function updateSubagent(state: State, out: Out, parent: Session, update: JsonObject): void {
   const id = wordsOf(update.sessionId);
   if (id === undefined) return;
-  const child = sessionOf(state, id);
+  const child = sessionNamed(state, id);
+  if (child === undefined) return;
   if (child.parent === undefined) openSubagent(state, out, parent, child, update);
   const is = objectOf(update.state);
   if (is.state === "running" || !parent.subagents.has(id)) return;

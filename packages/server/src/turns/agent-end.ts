@@ -2,11 +2,14 @@
 
 import type { Reason } from "@blockyard/kernel";
 import type { ChildEnd } from "../processes/child.ts";
+import { bounds } from "./drivers/bounds.ts";
 
 export const STOPPED = "Stopped.";
 export const LOST =
   "The agent no longer has this conversation's session: it deletes old ones, and may find one only in the " +
   "folder where it started. The next message starts a new session with the conversation so far.";
+
+export const TOO_MANY_ASKS = `The agent was ended: more than ${bounds.openAsks} of its requests waited for an answer.`;
 
 export function explain(end: ChildEnd, stopping: Reason | undefined): string {
   if (end.failed !== undefined) return `The agent could not be started: ${end.failed}`;

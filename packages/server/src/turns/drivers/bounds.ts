@@ -1,4 +1,4 @@
-/** Bounds of agents that live on between turns. */
+/** Bounds of agents: of what they ask in a turn, and of those that live on between turns. */
 export const bounds = {
   /** An agent that nobody has asked for anything for this long is ended. */
   idleMs: 5 * 60_000,
@@ -14,4 +14,6 @@ export const bounds = {
   loginMs: 20_000,
   /** Requests of ours that are open at the same time. */
   openRequests: 64,
+  /** Requests of one turn that wait for a person at the same time; more are refused. */
+  openAsks: 100,
 } as const;

@@ -5,6 +5,7 @@
 
 import { askOf, type BlockEvent, type BlockKey } from "@blockyard/kernel";
 import type { Answer } from "../../run.ts";
+import { bounds } from "../bounds.ts";
 import { acpResponse, cancelledResponse } from "./answer.ts";
 import type { Respond } from "./peer.ts";
 
@@ -21,6 +22,11 @@ export class AcpAsks {
   /** Whether the agent waits for somebody. */
   get isOpen(): boolean {
     return this.#waiting.size > 0;
+  }
+
+  /** Nobody can answer more at a time. */
+  get isFull(): boolean {
+    return this.#waiting.size >= bounds.openAsks;
   }
 
   /** The block that shows what is asked. */

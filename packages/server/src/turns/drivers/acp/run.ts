@@ -14,9 +14,8 @@ import {
   problem,
   type Reason,
 } from "@blockyard/kernel";
-import { acpWith, type Provider } from "@blockyard/providers";
 import { StreamIngest } from "../../../ingest/ingest-stream.ts";
-import { explain, howEnded, LOST, STOPPED } from "../../agent-end.ts";
+import { explain, howEnded, LOST, STOPPED, TOO_MANY_ASKS } from "../../agent-end.ts";
 import { AgentWatch } from "../../agent-watch.ts";
 import { type Attached, readAttachments } from "../../attachments.ts";
 import { type ChildOptions, counted } from "../../child-run.ts";
@@ -32,6 +31,7 @@ import { AcpAsks } from "./asks.ts";
 import { Connection, type Listener } from "./connection.ts";
 import type { Reply, Respond } from "./peer.ts";
 import { promptOf, wordsOf } from "./prompt.ts";
+import { providerOf } from "./provider.ts";
 import { currentMode, effortSetting, hasMode, modelSetting, modeSetting, type Setting } from "./settings.ts";
 
 /** Some agents tell their usage right after the answer. */
@@ -314,6 +314,10 @@ export class AcpRun implements Trial {
   #take(method: string, params: JsonObject, id: string, respond: Respond): boolean {
     if (method === this.#agent.drains) return this.#drain(respond);
     if (method !== "session/request_permission" && method !== "elicitation/create") return false;
+    if (this.#asks.isFull) {
+      this.#why ??= TOO_MANY_ASKS;
+      this.kill("failed");
+    }
     if (this.#stopping !== undefined || params["sessionId"] === undefined) {
       respond({ result: cancelledResponse(method) });
       return true;
@@ -391,10 +395,4 @@ export class AcpRun implements Trial {
     const error = this.#why ?? (this.#stopping === "cancelled" ? STOPPED : undefined);
     this.#stream?.explain({ reason: this.#stopping, error });
   }
-}
-
-/** Prompts and answers are in the conversation already, and so is what a loaded session replays. */
-function providerOf({ provider }: AcpAgent): Provider {
-  const known = { showsPrompts: false, showsHistory: false, showsAnswers: false };
-  return { name: provider, adapter: acpWith({ provider, ...known }), framing: "lines" };
 }

@@ -20,12 +20,13 @@ import {
 } from "@blockyard/kernel";
 import { trafficLine } from "@blockyard/providers";
 import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
-import { explain, LOST, STOPPED } from "../../agent-end.ts";
+import { explain, LOST, STOPPED, TOO_MANY_ASKS } from "../../agent-end.ts";
 import { AgentWatch } from "../../agent-watch.ts";
 import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
 import type { AgentTask, Answer, RunEnd } from "../../run.ts";
 import type { Trial } from "../../second-try.ts";
+import { bounds } from "../bounds.ts";
 import { claudeMessage, modeOf, NATIVE_MODES } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";
 import { claudeResponse, keptRules } from "./response.ts";
@@ -276,7 +277,12 @@ export class ClaudeRun implements Trial {
   /** Requests that are no asks are answered at once. */
   #asksHost(line: JsonObject): void {
     const { subtype } = objectOf(line["request"]);
-    if (subtype === "can_use_tool" || subtype === "elicitation") return;
+    const isAsk = subtype === "can_use_tool" || subtype === "elicitation";
+    if (isAsk && this.#asked.size >= bounds.openAsks) {
+      this.#why ??= TOO_MANY_ASKS;
+      this.kill("failed");
+    }
+    if (isAsk) return;
     const request_id = line["request_id"] ?? null;
     const response =
       subtype === "hook_callback"

@@ -365,6 +365,27 @@ describe("questions", () => {
     );
   });
 
+  it("[Y46] an agent that asks without end is ended, and its turn says why", async () => {
+    const recorded = readFileSync(join(RECORDINGS, "text.jsonl"), "utf8");
+    const [, threadId = "", turnId = ""] =
+      /threadId\\":\\"([\w-]+)\\",\\"turnId\\":\\"([\w-]+)/.exec(recorded) ?? [];
+    const requests = Array.from({ length: 110 }, (_, n) => {
+      const command = { id: `call-${n}`, type: "commandExecution", command: "touch a", status: "inProgress" };
+      const place = { threadId, turnId };
+      return [
+        { method: "item/started", params: { ...place, item: command } },
+        {
+          ...{ id: `flood-${n}`, method: "item/commandExecution/requestApproval" },
+          params: { ...place, itemId: command.id, command: "touch a" },
+        },
+      ];
+    }).flat();
+    const world = new World({ recording: "text", also: requests, neverEnds: true });
+    const end = await world.turn();
+    expect(end).toMatchObject({ status: "error", reason: "failed" });
+    expect(end.error).toContain("more than 100 of its requests");
+  });
+
   it("[D84] one that is left when the turn is stopped expires, and a late answer reaches nobody", async () => {
     const world = new World({ recording: "approval-interrupted" });
     await world.start();

@@ -5,6 +5,7 @@
 
 import { askOf, type BlockEvent, type BlockKey, type Json, type JsonObject } from "@blockyard/kernel";
 import type { Answer } from "../../run.ts";
+import { bounds } from "../bounds.ts";
 import { codexAnswer } from "./answer.ts";
 import type { Connection } from "./connection.ts";
 
@@ -30,6 +31,11 @@ export class Questions {
   /** Somebody is waited for. */
   get isOpen(): boolean {
     return this.#asked.size > 0;
+  }
+
+  /** Nobody can answer more at a time. */
+  get isFull(): boolean {
+    return this.#requests.size >= bounds.openAsks;
   }
 
   blockOf(ask: string): BlockKey | undefined {

@@ -21,7 +21,7 @@ import { isObject, KNOWN_PROMPT, type Provider } from "@blockyard/providers";
 import { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.ts";
 import { VERSION } from "../../../system/version.ts";
-import { explain, STOPPED } from "../../agent-end.ts";
+import { explain, STOPPED, TOO_MANY_ASKS } from "../../agent-end.ts";
 import { AgentWatch } from "../../agent-watch.ts";
 import { fileText } from "../../attachments.ts";
 import type { ChildOptions } from "../../child-run.ts";
@@ -338,6 +338,10 @@ export class CodexRun implements Trial {
     this.#watch.heard();
     const request = { id, method, params };
     if (this.#kept.isHeld) return this.#questions.refuse(request);
+    if (this.#questions.isFull) {
+      this.#why ??= TOO_MANY_ASKS;
+      this.kill("failed");
+    }
     this.#questions.add(request);
     this.#kept.after(async () => {
       this.#questions.settle(request);

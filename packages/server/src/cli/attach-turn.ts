@@ -56,7 +56,7 @@ export async function follow(
 
 function joined({ provider }: TurnView, isWatching: boolean): string {
   const asks = isWatching ? " What it asks is not answered here." : "";
-  return `${provider} is working. Ctrl-C leaves it alone.${asks}\n`;
+  return `${provider} is working. Press Ctrl-C to leave; it works on.${asks}\n`;
 }
 
 function leaveIt(conversation: string): never {

@@ -6,7 +6,8 @@
  *
  * The ways take turns, so that a noisy machine is noisy for all of them. Beside each stands the processor time that a write took in the
  * nodes, the writers and everything else (the database above all), and how many cores were busy: where all are, more nodes
- * cannot write more.
+ * cannot write more. So all of it is measured a second time with every node held to a small share of a core, as if each had a machine of its
+ * own (`Apart`), where this machine allows that.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -16,6 +17,7 @@ import { Node } from "../test/nodes/harness.ts";
 import { connectTo, startServer, type TestClient } from "../test/postgres/server.ts";
 import { type Bench, type Figure, measured, type Report } from "./bench.ts";
 import { seeded, tokens } from "./corpus/prose.ts";
+import { Quota } from "./quota.ts";
 
 const NODES = 3;
 const WRITERS = 24;
@@ -25,6 +27,8 @@ const ROUND_MS = Number(process.env["NODES_ROUND_MS"] ?? 3_000);
 /** Everything is written down by then, also what a conversation that was left is gathered to. */
 const PAUSE_MS = 200;
 const TEXT_CHARS = 200;
+/** What a node has of a core where each is as if on its own machine: so little that the database and the writers have enough. */
+const APART_CORES = 0.2;
 const CONVERSATIONS = { one: 1, many: WRITERS } as const;
 
 type Load = keyof typeof CONVERSATIONS;
@@ -56,6 +60,10 @@ export const bench: Bench = {
     threeToOneInOne: { min: 1 },
     twoToOneInMany: { min: 1 },
     threeToOneInMany: { min: 1 },
+    twoToOneInOneApart: { min: 1 },
+    threeToOneInOneApart: { min: 1 },
+    twoToOneInManyApart: { min: 1 },
+    threeToOneInManyApart: { min: 1 },
   },
   async run(report) {
     const server = await startServer();
@@ -68,7 +76,14 @@ export const bench: Bench = {
         nodes.push(new Node(database, broker.url, await freePort(), token));
         await nodes[n]!.run();
       }
-      return await measure(report, database, nodes);
+      const together = await measure(report, database, nodes, "");
+      const quota = Quota.open();
+      if (quota === undefined) report.note("This machine lets no process be held to a share of a core.");
+      const pids = nodes.map(({ pid }) => pid);
+      quota?.hold(pids, APART_CORES);
+      const apart =
+        quota && (await measure(report, database, nodes, "Apart").finally(() => quota.free(pids)));
+      return { ...together, ...apart };
     } finally {
       for (const node of nodes) await node.end("SIGKILL");
       for (const node of nodes) node.clear();
@@ -82,9 +97,12 @@ async function measure(
   report: Report,
   database: string,
   nodes: readonly Node[],
+  how: "" | "Apart",
 ): Promise<Readonly<Record<string, Figure>>> {
   const client = await connectTo(database);
-  await client.query("CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text)");
+  await client.query(
+    "CREATE TABLE IF NOT EXISTS bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text)",
+  );
   const texts = makeTexts(1_000);
   const figures: Record<string, Figure> = {};
   for (const load of Object.keys(CONVERSATIONS) as Load[]) {
@@ -102,7 +120,7 @@ async function measure(
     report.table([
       ...rounds.map((some, i) => ({
         conversations: CONVERSATIONS[load],
-        way: `${i + 1} node${i === 0 ? "" : "s"}`,
+        way: `${i + 1} node${i === 0 ? "" : "s"}${how === "" ? "" : `, ${APART_CORES} cores each`}`,
         "writes/s": Math.round(measured(some.map(({ perSecond }) => perSecond)).median),
         "transactions per write": measured(some.map((each) => each.transactionsPerWrite)).median.toFixed(2),
         "writes in a commit": measured(some.map(({ batch }) => batch)).median.toFixed(1),
@@ -120,7 +138,7 @@ async function measure(
         "cores busy": "",
       },
     ]);
-    Object.assign(figures, figuresOf(load === "one" ? "One" : "Many", rounds, bare));
+    Object.assign(figures, figuresOf(`${load === "one" ? "One" : "Many"}${how}`, rounds, bare));
   }
   await client.end();
   return figures;

@@ -293,7 +293,7 @@ test("[CM6] [CM7] what waits can be moved, edited and removed; Escape twice stop
   expect(await axeFindings(page)).toEqual([]);
   await queue.nth(0).getByRole("button", { name: "Remove this message" }).click();
   await expect.poll(texts).toEqual(["third", "second"]);
-  await prompt(page).focus();
+  await isFocused(page, /^Prompt$/);
   await page.keyboard.press("Escape");
   await page.getByText("Press Esc again to stop").waitFor();
   await page.keyboard.press("Escape");

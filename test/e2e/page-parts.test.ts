@@ -1,7 +1,7 @@
 /**
  * What a reader has while the server is away or was updated: parts that cannot be loaded, and a prompt on its way.
  */
-import { isProblem } from "@blockyard/kernel";
+import { type Draft, isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
@@ -11,6 +11,11 @@ beforeAll(async () => {
   yard = await openYard();
 }, 180_000);
 afterAll(() => yard?.close());
+
+function must<T>(value: T): Exclude<T, { problem: string }> {
+  if (isProblem(value)) throw new Error(value.message);
+  return value as Exclude<T, { problem: string }>;
+}
 
 test("[V13] a part that cannot be loaded says so, and the rest of the page goes on", async () => {
   const conversation = await newConversation(yard.kernel, "Parts");
@@ -87,6 +92,42 @@ test("[V12] a menu is as wide as its longest entry; leaving the editor keeps the
   await page.keyboard.press("Escape");
   await page.locator(".editor").waitFor({ state: "detached" });
   await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("ARTICLE");
+  await context.close();
+});
+
+test("[V3] [V10] messages that waited are gone from the field, and the end is still followed", async () => {
+  const conversation = await newConversation(yard.kernel, "They waited");
+  const said = Array.from({ length: 40 }, (_, i) => ({ text: `Line ${i}.`, role: "user" as const }));
+  const parent = (await say(yard.kernel, conversation, said)).at(-1) as string;
+  const mark = { side: true, status: "pending", metadata: { turn: "t", notice: "queued" } } as const;
+  const waits = { kind: "text", role: "user", parent, ...mark } as const;
+  const ids: string[] = [];
+  const write = (step: (draft: Draft) => void) => {
+    const plan = (draft: Draft) => {
+      step(draft);
+      return null;
+    };
+    return yard.kernel.write(conversation, { agent: "tester", plan });
+  };
+  await write((draft) => {
+    for (const text of ["One.", "Two.", "Three.", "Four."])
+      ids.push(must(draft.create({ ...waits, text })).id);
+  });
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  await expect.poll(() => page.locator(".queue li").count()).toBe(4);
+  const belowPx = () =>
+    page.locator(".list").evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
+  await expect.poll(belowPx).toBeLessThan(2);
+  // The list becomes higher in the moment in which a row comes that is thought to be higher than that: not the reader's hand.
+  await write((draft) => {
+    for (const id of ids) must(draft.status(id, "done"));
+    must(draft.create({ kind: "text", role: "user", text: `All${"\n".repeat(40)}done.`, status: "done" }));
+  });
+  await page.locator("article", { hasText: "All" }).waitFor();
+  expect(await page.locator(".queue").count()).toBe(0);
+  await say(yard.kernel, conversation, [...said.slice(0, 9), { text: "The last." }]);
+  await page.locator("article", { hasText: "The last." }).waitFor();
+  await expect.poll(belowPx).toBeLessThan(2);
   await context.close();
 });
 

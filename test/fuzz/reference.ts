@@ -21,6 +21,8 @@ interface Work {
 
 /** Text that was folded: nobody can undo it. */
 const GROUND = 0;
+/** The version, and so the unit, that makes a block. */
+const CREATION = 1;
 
 export class Reference {
   #cells: Cell[] = [];
@@ -110,9 +112,10 @@ export class Reference {
     this.#undone = new Map();
   }
 
-  /** The work that an undo of the agent takes back, if there is any. */
+  /** The work that an undo of the agent takes back, if there is any; never what the block was made with. */
   nextUndo(agent: AgentId): number | undefined {
-    return [...this.#works].findLast(([, work]) => work.agent === agent && work.active)?.[0];
+    const isNext = (work: Work, unit: number) => work.agent === agent && work.active && unit !== CREATION;
+    return [...this.#works].findLast(([unit, work]) => isNext(work, unit))?.[0];
   }
 
   nextRedo(agent: AgentId): number | undefined {

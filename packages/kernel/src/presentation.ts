@@ -79,7 +79,7 @@ export { REASON_WORDS } from "./presentation/reason-words.ts";
 export { isMarkdownResult, showsPictures, todoLine } from "./presentation/result-look.ts";
 export { hostOf, safeImageData, safeLink, safePicture } from "./presentation/safe-link.ts";
 export { isShellCommand } from "./presentation/shell-command.ts";
-export { agentName, type Speaker, speakerOf } from "./presentation/speaker.ts";
+export { agentName, authorOf, type Speaker, speakerOf } from "./presentation/speaker.ts";
 export {
   paletteColor,
   plainTerminal,

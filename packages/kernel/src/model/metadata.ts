@@ -42,6 +42,8 @@ const anyKind = {
   ask: askSchema.optional(),
   /** What was included from elsewhere: the id of the source block. */
   includes: z.string().optional(),
+  /** Whose words a copy holds, where they are not of whoever made the copy. */
+  author: z.string().optional(),
   /** Anything else that an adapter keeps. Never shown unasked. */
   extra: z.record(z.string(), json).optional(),
 };

@@ -104,6 +104,11 @@ it.each([
   ],
   [{ role: "model", agent: "codex", side: false }, { createdBy: "ann", provider: "claude" }, "agent Codex"],
   [
+    { role: "model", agent: "ann", side: false, metadata: { author: "codex" } },
+    { createdBy: "ann", provider: undefined },
+    "agent Codex",
+  ],
+  [
     { role: "tool", agent: "own-loop", side: true },
     { createdBy: "ann", provider: undefined },
     "agent own-loop",

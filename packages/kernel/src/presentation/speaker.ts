@@ -29,6 +29,7 @@ interface Said {
   readonly role: Role;
   readonly agent: string;
   readonly side: boolean;
+  readonly metadata?: { readonly author?: unknown };
 }
 
 interface SpokenIn {
@@ -41,16 +42,20 @@ interface SpokenIn {
 }
 
 /** What the system says has no speaker. */
-export function speakerOf(
-  { role, agent, side }: Said,
-  { createdBy, provider, self }: SpokenIn,
-): Speaker | undefined {
+export function speakerOf(said: Said, { createdBy, provider, self }: SpokenIn): Speaker | undefined {
+  const { role, side } = said;
+  const agent = authorOf(said);
   if (role === "system") return undefined;
   if (role !== "user") return { side: "agent", id: agent, name: agentName(agent) };
   // A stream or a session log is written under the agent's name, also the prompts in it: they are of who brought it here.
   const isBrought = !side && (agent === provider || NAMES[agent] !== undefined) && createdBy !== undefined;
   const id = isBrought ? createdBy : agent;
   return { side: "person", id, name: id === self ? "You" : agentName(id) };
+}
+
+/** Whose words it holds: of a fork's copy, whoever wrote its source. */
+export function authorOf({ agent, metadata }: Pick<Said, "agent" | "metadata">): string {
+  return typeof metadata?.author === "string" ? metadata.author : agent;
 }
 
 export function agentName(id: string): string {

@@ -45,6 +45,8 @@ export class UndoModel {
   #spans: Span[];
   readonly #units = new Map<number, Unit>();
   readonly #undone = new Map<AgentId, number[]>();
+  /** The unit that made the block, with its first text. */
+  #creation: number | undefined;
 
   /** `ground` is text whose history is folded away; `ends` says behind which offsets of it append streams go on. */
   constructor(ground = "", ends: Readonly<Record<AgentId, number>> = {}) {
@@ -59,6 +61,7 @@ export class UndoModel {
       if (undo !== undefined) return this.#flip(undo, false, splices);
       if (redo !== undefined) return this.#flip(redo, true, splices);
     }
+    if (op.body.type === "create") this.#creation = op.unit;
     if (op.body.type === "promote") this.#mark("", this.#length);
     const splices = splicesOf(op);
     if (splices.length === 0 && op.body.type !== "splice") return;
@@ -87,9 +90,9 @@ export class UndoModel {
     return [...this.#units.values()].filter((unit) => agent === undefined || unit.agent === agent);
   }
 
-  /** The unit that an undo of `agent` takes back. */
+  /** The unit that an undo of `agent` takes back. What the block was made with is no edit of it. */
   nextUndo(agent: AgentId): Unit | undefined {
-    return this.units(agent).findLast((unit) => unit.active);
+    return this.units(agent).findLast((unit) => unit.active && unit.unit !== this.#creation);
   }
 
   nextRedo(agent: AgentId): Unit | undefined {

@@ -39,6 +39,16 @@ describe("block.undo and block.redo", () => {
     await flip(harness, "redo", id, bob, "ann 2\nbob 1\nann 1\nbase\n");
   });
 
+  it("[K26] [T47] what the block was made with is no edit: undo never empties a prompt", async () => {
+    const harness = new TestHarness();
+    const id = await harness.block(await harness.conversation(), "prompt");
+    expect(await harness.problem("block.undo", { block_id: id })).toMatchObject({ problem: "nothing" });
+    await harness.ok("block.edit", insert(id, 0, "more"));
+    expect((await harness.ok("block.undo", { block_id: id, count: 9 }))["units"]).toHaveLength(1);
+    expect(await harness.text(id)).toBe("prompt");
+    expect(await harness.ok("block.history", { block_id: id })).not.toHaveProperty("next_undo");
+  });
+
   it("[T47] a redo is lost by an edit of one's own, not by those of others", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "");

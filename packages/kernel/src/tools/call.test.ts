@@ -300,9 +300,9 @@ describe("callers", () => {
     );
     const log = await harness.store.log(id, { version: 0 });
     expect(log.ops.map(({ agent }) => agent)).toEqual(["bob", "ann", "ann"]);
-    // Bob cannot undo as Ann: his own creation is what he takes back.
-    await harness.ok("block.undo", { block_id: id }, bob);
-    expect(await harness.text(id)).toBe("y\n");
+    // Bob cannot undo as Ann, and has edited nothing himself.
+    expect(await harness.problem("block.undo", { block_id: id }, bob)).toMatchObject({ problem: "nothing" });
+    expect(await harness.text(id)).toBe("y\nx\n");
   });
 
   it("[T8] a bug inside a tool is unavailable outside, and reported to the transport", async () => {

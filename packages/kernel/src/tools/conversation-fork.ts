@@ -7,7 +7,7 @@ import { z } from "zod";
 import { expiredAsk } from "../model/ask.ts";
 import type { Block } from "../model/block.ts";
 import { copiedKind } from "../model/file-copy.ts";
-import type { BlockId } from "../model/ids.ts";
+import type { AgentId, BlockId } from "../model/ids.ts";
 import type { JsonObject } from "../model/json.ts";
 import { isEnded } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
@@ -114,7 +114,7 @@ async function forkIntoNew(call: Call, from: Block, { content, title }: Input): 
     const ids = new Map<BlockId, BlockId>();
     let last: BlockId | null = null;
     for (const copy of copies) {
-      const block = draft.create(copyOf(copy, ids, last));
+      const block = draft.create(copyOf(copy, call.caller.agent, ids, last));
       if (isProblem(block)) return block;
       ids.set(copy.source.id, block.id);
       if (!copy.source.side) last = block.id;
@@ -154,9 +154,14 @@ async function gather(call: Call, from: Block): Promise<Copy[] | Problem> {
 }
 
 /** A copy of what is not finished is finished: nothing will ever write to it again. */
-function copyOf({ source, text }: Copy, ids: ReadonlyMap<BlockId, BlockId>, last: BlockId | null): NewBlock {
+function copyOf(
+  { source, text }: Copy,
+  by: AgentId,
+  ids: ReadonlyMap<BlockId, BlockId>,
+  last: BlockId | null,
+): NewBlock {
   const ended = isEnded(source.status);
-  const { signature, ...rest } = source.metadata;
+  const { signature, author = source.agent, ...rest } = source.metadata;
   // A signature is of the words that were signed: it does not go with words that somebody edited.
   const isSigned = signature !== undefined && !source.promoted;
   const metadata: JsonObject = {
@@ -164,6 +169,7 @@ function copyOf({ source, text }: Copy, ids: ReadonlyMap<BlockId, BlockId>, last
     ...expiredAsk(source.metadata), // nobody asks in the copy
     ...(isSigned ? { signature } : {}),
     includes: source.id,
+    ...(author === by ? {} : { author }),
     ...(ended ? {} : { reason: "interrupted" }),
   };
   const copy = copiedKind(source.kind, metadata);

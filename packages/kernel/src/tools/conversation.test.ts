@@ -253,6 +253,23 @@ describe("fork", () => {
     expect(blocks[2]).toMatchObject({ parent: blocks[1]?.id, side: true });
   });
 
+  it("[T53] a copy names whose words it holds, and so does a copy of the copy", async () => {
+    const harness = new TestHarness();
+    const c = await harness.conversation();
+    await harness.block(c, "mine");
+    let block_id = await harness.block(c, "his", bob);
+    for (let copies = 0; copies < 2; copies++) {
+      const { conversation } = await harness.ok("conversation.fork", { block_id, into_new: true });
+      const query = { conversation: String(conversation), order: "first", limit: 9 } as const;
+      const blocks = await harness.store.blocks(query);
+      expect(blocks.map(({ agent, metadata }) => [agent, metadata["author"]])).toEqual([
+        ["ann", undefined],
+        ["ann", "bob"],
+      ]);
+      block_id = blocks[1]?.id as string;
+    }
+  });
+
   it("[T53] a signature goes with the words that were signed, not with what somebody made of them", async () => {
     const harness = new TestHarness();
     const c = await harness.conversation();

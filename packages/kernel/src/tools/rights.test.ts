@@ -183,6 +183,7 @@ describe("conversations", () => {
 describe("metadata", () => {
   it.each([
     { includes: "c/ann/1" },
+    { author: "ann" },
     { label: "ann" },
     { notice: "reset" },
     { node: "n" },

@@ -19,7 +19,7 @@ import type { Caller } from "./tool.ts";
 const AGENTS_ROLES: readonly Role[] = ["model", "tool"];
 
 /** Metadata that claims an author, an origin or a deed of the server. */
-const RESERVED_METADATA = ["includes", "label", "notice", "node", "sandbox", "observed"] as const;
+const RESERVED_METADATA = ["includes", "author", "label", "notice", "node", "sandbox", "observed"] as const;
 
 /** Metadata of conversations that only the server writes. */
 const RESERVED_RECORD = ["imported", "archived", "mode", "choices", "titled"] as const;

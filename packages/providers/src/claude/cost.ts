@@ -52,7 +52,8 @@ export function takeApiMs(state: State, line: JsonObject): number | undefined {
   if (total === undefined) return undefined;
   const before = state.totalApiMs ?? (isResumed(line) ? undefined : 0);
   state.totalApiMs = total;
-  return before === undefined ? undefined : total < before ? total : total - before;
+  if (before === undefined || (total < before && isResumed(line))) return undefined;
+  return total < before ? total : total - before;
 }
 
 function isStopped(line: JsonObject): boolean {
@@ -70,12 +71,12 @@ function costIn(models: JsonObject): number {
   return sum(models, (model) => numberOf(model.costUSD) ?? 0);
 }
 
-/** Before the first result of a process only `since` tells how much of the total is older. */
+/**
+ * What `since` states is the turn's own. The total of a process that has resumed a session may count more than is known of here, or
+ * less: the CLI remembers its last total only where it could end in peace.
+ */
 function costOf(state: State, total: number, since: JsonObject | undefined): number {
-  const stated = since === undefined ? undefined : costIn(since);
-  const before = state.totalCost ?? (stated === undefined ? 0 : total - stated);
-  const difference = costSince(total, before);
-  return stated !== undefined && Math.abs(stated - difference) < 1e-9 ? stated : difference;
+  return since === undefined ? costSince(total, state.totalCost ?? 0) : costIn(since);
 }
 
 function usageOf(

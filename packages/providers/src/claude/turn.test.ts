@@ -220,6 +220,24 @@ describe("cost and usage", () => {
     expect([known?.costUsd, known?.usage?.output]).toEqual([2, 2]);
   });
 
+  it("[C30] what the CLI states for the turn counts, whatever it remembers of earlier ones", () => {
+    // Killed before it could write its total down, it goes on with an older one, or with none.
+    for (const total of [2, 4, 90]) {
+      const stated = { modelUsage: usage(total), model_usage_since_last_result: usage(2) };
+      const line = done({ total_cost_usd: total, duration_api_ms: 10 * total, ...stated });
+      let state = claudeAdapter.start("run", { previousCostUsd: 50, previousApiMs: 500 });
+      const events = [];
+      for (const each of [init(), line]) {
+        const [next, made] = claudeAdapter.step(state, each as never);
+        state = next;
+        events.push(...made);
+      }
+      const [turn] = fold(events).turns;
+      const apiMs = { 2: 20, 4: undefined, 90: 400 }[total];
+      expect([total, turn?.costUsd, turn?.native?.["turn_api_ms"]]).toEqual([total, 2, apiMs]);
+    }
+  });
+
   it("[C30] so does the time spent waiting for the model; where the older share is unknown, nothing is said", () => {
     const result = (apiMs: number, more = {}) =>
       done({ total_cost_usd: 5, modelUsage: usage(5), duration_api_ms: apiMs, ...more });

@@ -92,6 +92,8 @@ export async function dropQueued(session: Session, block: Block): Promise<boolea
   }
   const isDropped = answer.dropped === 1;
   if (!isDropped) notify("Too late: its turn has begun", true);
+  // Its buttons go, and the focus with them.
+  focusPrompt();
   return isDropped;
 }
 
@@ -100,7 +102,8 @@ export async function releaseQueued(session: Session, block: Block): Promise<voi
   const { conversation } = block;
   const turn = block.metadata.turn ?? "";
   const answer = await session.write("turn.release", { conversation, turn });
-  if (isProblem(answer)) refused("Couldn't send", answer);
+  if (isProblem(answer)) return refused("Couldn't send", answer);
+  focusPrompt();
 }
 
 /** Before or behind its neighbour in the queue. */

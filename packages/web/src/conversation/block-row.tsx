@@ -2,7 +2,7 @@
  * One row of the list: a block with its actions, quiet ones that are gathered, who speaks, the footer of a turn, a fork, or
  * what was pruned.
  */
-import { type BlockId, isAtWork } from "@blockyard/kernel";
+import { authorOf, type BlockId, isAtWork } from "@blockyard/kernel";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { BlockActions } from "../actions/block-actions.tsx";
 import { LivingTodoProvider } from "../blocks/form.ts";
@@ -77,7 +77,7 @@ const BlockRow = memo(function BlockRow({ id, depth, isPart, todo }: BlockRowPro
       data-kind={block.kind}
       data-status={block.status}
       data-depth={Math.min(depth, 6)}
-      aria-label={`${block.kind.replace("_", " ")} by ${block.agent}`}
+      aria-label={`${block.kind.replace("_", " ")} by ${authorOf(block)}`}
       aria-busy={isAtWork(block)}
       onFocus={() => focused.set(id)}
       onPointerEnter={() => setNear(true)}

@@ -207,7 +207,7 @@ export class Stage<Row extends Keyed> {
     const { scroller } = this.#elements;
     const { strip } = this;
     // From where the stage has put the list, which the browser may not have told of either.
-    const scrolledPx = scroller.scrollTop - strip.window.top;
+    const scrolledPx = readersPx(scroller, strip.window);
     strip.look(scroller.scrollTop, scroller.clientHeight);
     if (isReaders) {
       strip.pin(undefined);
@@ -359,6 +359,16 @@ export class Stage<Row extends Keyed> {
     const { from, to } = this.strip.range(KEPT_PX);
     return from < this.drawn.from || to > Math.min(this.drawn.to, this.strip.rows.length);
   }
+}
+
+/**
+ * How far the reader has scrolled from where the window was. A list that has become higher is put down by the browser where it
+ * stood at its end, as much as it grew: that is not the reader's hand.
+ */
+function readersPx(scroller: HTMLElement, window: { readonly top: number; readonly height: number }): number {
+  const movedPx = scroller.scrollTop - window.top;
+  const grownPx = scroller.clientHeight - window.height;
+  return movedPx < 0 && grownPx > 0 ? Math.min(0, movedPx + grownPx) : movedPx;
 }
 
 function heightOf(element: HTMLElement | undefined): number {

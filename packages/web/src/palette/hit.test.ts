@@ -35,7 +35,7 @@ describe("a search hit", () => {
   });
 
   it("[V150] leaves an escape that is cut in two as it is", () => {
-    check(found(String.raw`one\ntwo`, "ntwo"), "tool_call", [String.raw`one` + "\\", "ntwo", ""]);
+    check(found(String.raw`one\ntwo`, "ntwo"), "tool_call", ["one\\", "ntwo", ""]);
     check(found(String.raw`voucher\u00`, "voucher"), "tool_call", ["", "voucher", String.raw`\u00`]);
   });
 });

@@ -201,6 +201,7 @@ export {
   formatCount,
   formatDuration,
   plural,
+  spentWords,
 } from "./presentation/format.ts";
 export { gather, gatheredWords, livingTodos, type TodoStep } from "./presentation/gather.ts";
 export {

@@ -104,7 +104,7 @@ function useIsAhead(at: number | undefined): boolean {
 /** The time of day; with its day where that is not today. */
 function timeText(at: number): string {
   const date = new Date(at);
-  const time = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  const time = date.toLocaleTimeString(undefined, { timeStyle: "short" });
   if (date.toDateString() === new Date().toDateString()) return time;
   return `${date.toLocaleDateString(undefined, { weekday: "short", day: "numeric", month: "short" })}, ${time}`;
 }

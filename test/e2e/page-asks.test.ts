@@ -160,7 +160,9 @@ test("[CM11] questions: numbers choose, own words, several, a note, one is skipp
     { tool: "AskUserQuestion", input: { questions } },
   ]);
   const form = page.getByRole("region", { name: "Needs an answer" });
-  await form.waitFor();
+  await form.getByText("The agent has 3 questions").waitFor();
+  // In the line as well it would be said twice.
+  expect(await page.locator(".tool-line").innerText()).not.toContain("Which library?");
   await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
   // The numbers are the first question's that is not answered yet.
   await page.keyboard.press("1");

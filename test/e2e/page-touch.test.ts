@@ -35,8 +35,33 @@ test("[V3] [V136] the way back to the end stands at the edge, and is as large as
   const { x = 0, width = 0, height = 0 } = (await back.boundingBox()) ?? {};
   expect([width, height]).toEqual([44, 44]);
   expect(x + width).toBeGreaterThan(PHONE.width - 24);
+  const arrow = await back.locator("svg").boundingBox();
+  expect(Math.abs((arrow?.x ?? 0) + (arrow?.width ?? 0) / 2 - (x + width / 2))).toBeLessThan(1);
   await back.click();
   await back.waitFor({ state: "detached" });
+  await context.close();
+});
+
+test.each([
+  ["conversation", "Send"],
+  ["todo", "Stop"],
+])("[V153] in “%s” the composer is its field and one row, with %s", async (name, button) => {
+  const { page, context } = await showcase.open((states.get(name) as State).path, PHONE);
+  const composer = page.locator("form.composer");
+  const buttons = composer.getByRole("button");
+  await composer.getByRole("button", { name: button, exact: true }).waitFor();
+  await composer.getByRole("button", { name: /^Mode: / }).waitFor();
+  const middles = () =>
+    buttons.evaluateAll((all) => {
+      const shown = all.map((each) => each.getBoundingClientRect()).filter(({ height }) => height > 0);
+      return [...new Set(shown.map(({ top, height }) => Math.round(top + height / 2)))];
+    });
+  await expect.poll(middles).toHaveLength(1);
+  await page.getByRole("textbox", { name: "Prompt" }).fill("And then the next");
+  if (button === "Stop") {
+    await composer.getByRole("button", { name: "Queue" }).waitFor();
+    await expect.poll(middles).toHaveLength(2);
+  } else expect(await middles()).toHaveLength(1);
   await context.close();
 });
 

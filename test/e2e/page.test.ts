@@ -83,7 +83,7 @@ describe("what is shown", () => {
     await page.context().close();
   });
 
-  test("[R37] terminal output has colours and no escapes", async () => {
+  test("[R37] [V122] terminal output has colours and no escapes, and stands with its command in one place", async () => {
     const conversation = await ingest(yard.kernel, "claude", "claude/bash-ansi.jsonl");
     const { page } = await yard.open(`/c/${conversation}`);
     // What succeeded is one line, until somebody opens it.
@@ -95,6 +95,11 @@ describe("what is shown", () => {
     expect(await page.textContent(".terminal .a-fg-1")).toBe("red");
     expect(await page.textContent(".terminal")).not.toContain("\u001b");
     expect(await page.textContent(".terminal")).toContain("progress 100%");
+    // Opened, the line has neither the command nor what came of it.
+    expect(await page.locator(".tool-line").innerText()).not.toMatch(/printf|café/);
+    expect(await page.locator(".command-line").innerText()).toContain("printf");
+    await line.click();
+    await expect.poll(() => page.locator(".tool-line").innerText()).toMatch(/printf.*café/s);
     await page.context().close();
   });
 

@@ -201,6 +201,7 @@ export {
   formatCount,
   formatDuration,
   plural,
+  spentWords,
 } from "./presentation/format.ts";
 export { gather, gatheredWords, livingTodos, type TodoStep } from "./presentation/gather.ts";
 export {
@@ -248,7 +249,7 @@ export {
 } from "./presentation/partial-json.ts";
 export { REASON_WORDS } from "./presentation/reason-words.ts";
 export { isMarkdownResult, showsPictures, todoLine } from "./presentation/result-look.ts";
-export { hostOf, safeImageData, safeLink, safePicture } from "./presentation/safe-link.ts";
+export { hostOf, namesOtherHost, safeImageData, safeLink, safePicture } from "./presentation/safe-link.ts";
 export { isShellCommand } from "./presentation/shell-command.ts";
 export { agentName, authorOf, type Speaker, speakerOf } from "./presentation/speaker.ts";
 export {

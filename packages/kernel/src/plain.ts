@@ -36,5 +36,12 @@ export {
   type StoreErrorCode,
   spliced,
 } from "./ports/store-rules.ts";
-export { formatAge, formatCost, formatCount, formatDuration, plural } from "./presentation/format.ts";
+export {
+  formatAge,
+  formatCost,
+  formatCount,
+  formatDuration,
+  plural,
+  spentWords,
+} from "./presentation/format.ts";
 export { typedCalls } from "./tools/calls.ts";

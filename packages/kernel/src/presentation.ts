@@ -30,7 +30,14 @@ export { decodeReferences } from "./presentation/character-references.ts";
 export { citedMarkdown, type Source, sourcesOf } from "./presentation/citations.ts";
 export { type Deed, deedOf } from "./presentation/deed.ts";
 export { folderLabel, inFolder, shortenPaths, withShortPaths } from "./presentation/folder-path.ts";
-export { formatAge, formatCost, formatCount, formatDuration, plural } from "./presentation/format.ts";
+export {
+  formatAge,
+  formatCost,
+  formatCount,
+  formatDuration,
+  plural,
+  spentWords,
+} from "./presentation/format.ts";
 export { gather, gatheredWords, livingTodos, type TodoStep } from "./presentation/gather.ts";
 export {
   type LiveEdit,

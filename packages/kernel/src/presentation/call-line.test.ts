@@ -36,6 +36,12 @@ it.each([
     [],
     "Look around: ",
   ],
+  [call({ toolName: "TodoWrite", compactParams: "4 items" }), [], "Updated the to-do list: 4 items"],
+  [
+    call({ toolName: "TodoWrite", compactParams: "4 items", shortResult: "1/4 done" }),
+    [],
+    "Updated the to-do list: ",
+  ],
   [call({ toolName: "mcp__my__runner" }), [ran({ command: "make" })], "$ make"],
   [call({ toolName: "Edit", compactParams: "a.ts", input: { command: "no" } }), [], "Edit: a.ts"],
 ])("[V122] %j with %j: %s", (block, results, expected) => {

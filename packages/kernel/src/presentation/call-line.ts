@@ -13,6 +13,7 @@ import { toolTitle } from "./tool-title.ts";
 
 const SUBJECT_CHARS = 400;
 const SENTENCE_CHARS = 160;
+const COUNT = /^\d+ items?$/;
 
 export interface CallLine {
   readonly deed: Deed;
@@ -33,11 +34,15 @@ export function callLine(call: Facts, results: readonly Facts[], folder?: string
   const ran = results.find(({ kind }) => kind === "command")?.metadata;
   const isRun = deed === "run" || deedOf(toolName ?? "") === "run";
   const command = isRun ? (wordsOf(ran?.command) ?? commandIn(input)) : undefined;
-  if (command === undefined)
+  if (command === undefined) {
+    // How many there are is said with how many are done.
+    const isCounted =
+      deed === "todo" && COUNT.test(compactParams ?? "") && cameWords(call, results) !== undefined;
     return {
       ...{ deed, name, isCommand: false, purpose: undefined },
-      subject: subjectOf(shortenPaths(compactParams ?? "", folder), name),
+      subject: isCounted ? "" : subjectOf(shortenPaths(compactParams ?? "", folder), name),
     };
+  }
   const purpose = wordsOf(ran?.description) ?? wordsOf(fieldOf(input, "description"));
   return { deed, name, subject: onOneLine(command), isCommand: true, purpose };
 }

@@ -1,7 +1,7 @@
 /** Numbers as people read them, and texts that hide something. */
 import { describe, expect, test } from "vitest";
 import { exactName, exactText } from "../text/exact.ts";
-import { formatAge, formatCost, formatCount, formatDuration, plural } from "./format.ts";
+import { formatAge, formatCost, formatCount, formatDuration, plural, spentWords } from "./format.ts";
 
 describe("format", () => {
   test.each([
@@ -9,6 +9,7 @@ describe("format", () => {
     [formatCost(0.0004), "$0.0004"],
     [formatCost(0), "$0"],
     [formatCost(1234.5), "$1,235"],
+    [spentWords(0.02), "$0.02"],
     [formatCount(999), "999"],
     [formatCount(13_324), "13k"],
     [formatCount(1_340), "1.3k"],
@@ -24,6 +25,10 @@ describe("format", () => {
     [formatAge(3 * 86_400_000), "3 d"],
   ])("%s", (shown, expected) => {
     expect(shown).toBe(expected);
+  });
+
+  test.each([null, undefined, 0])("[V151] of %s spent nothing is said", (usd) => {
+    expect(spentWords(usd)).toBe("");
   });
 
   test.each([

@@ -8,6 +8,11 @@ export function formatCost(usd: number): string {
   return usd < 100 ? `$${usd.toFixed(2)}` : `$${Math.round(usd).toLocaleString("en-US")}`;
 }
 
+/** What was spent, to be said beside a turn or a conversation; nothing where that is not known, or nothing was. */
+export function spentWords(usd: number | null | undefined): string {
+  return usd === null || usd === undefined || usd === 0 ? "" : formatCost(usd);
+}
+
 export function formatCount(count: number): string {
   if (count < 1_000) return String(count);
   if (count < 10_000) return `${(count / 1_000).toFixed(1).replace(/\.0$/, "")}k`;

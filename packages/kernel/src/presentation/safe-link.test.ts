@@ -1,7 +1,7 @@
 /** Addresses that somebody may put into markdown: only the safe ones are links. */
 import { describe, expect, test } from "vitest";
 import { decodeReferences } from "./character-references.ts";
-import { safeImageData, safeLink } from "./safe-link.ts";
+import { namesOtherHost, safeImageData, safeLink } from "./safe-link.ts";
 
 const REFUSED = [
   "javascript:alert(1)",
@@ -41,4 +41,17 @@ describe("links", () => {
     expect(safeImageData("data:image/png;base64,iVBORw0KGgo=")).toBeDefined();
     expect(safeImageData('data:image/png;base64,"onerror=')).toBeUndefined();
   });
+});
+
+test.each([
+  ["https://bank.example/login", "https://evil.example/", true],
+  ["www.bank.example", "https://evil.example/", true],
+  ["github.com", "https://evil.example/github.com", true],
+  ["https://github.com@evil.example", "https://evil.example/", false],
+  ["GitHub.com/a/b", "https://www.github.com/a/b", false],
+  ["http://example.org", "https://example.org/", false],
+  ["price.ts", "https://evil.example/", false],
+  ["the docs of example.com", "https://evil.example/", false],
+])("[V152] %s, which leads to %s, names another host: %s", (text, href, expected) => {
+  expect(namesOtherHost(text, href)).toBe(expected);
 });

@@ -33,3 +33,14 @@ export function hostOf(href: string): string {
     return "";
   }
 }
+
+/** A text that reads as an address, of the kinds that people take for one. */
+const ADDRESS = /^(?:https?:\/\/|www\.|[\w.-]+\.(?:com|org|net|io|dev|app|ai)(?:[/:?#]|$))/i;
+
+/** Whether a link's text reads as an address of another host than the one that it leads to. */
+export function namesOtherHost(text: string, href: string): boolean {
+  const named = text.trim();
+  if (!ADDRESS.test(named)) return false;
+  const bare = (host: string) => host.toLowerCase().replace(/^www\./, "");
+  return bare(hostOf(/^https?:/i.test(named) ? named : `https://${named}`)) !== bare(hostOf(href));
+}

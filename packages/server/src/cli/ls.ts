@@ -3,7 +3,7 @@
  */
 
 import type { ConversationView } from "@blockyard/kernel";
-import { formatAge, formatCost } from "@blockyard/kernel/plain";
+import { formatAge, spentWords } from "@blockyard/kernel/plain";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
@@ -90,7 +90,7 @@ export function row(view: ConversationView, idChars: number): string {
   const style = styleFor(process.stdout);
   const { conversation, title, provider, blocks, cost_usd, updated_at, running, asking } = view;
   const state = asking ? style.yellow("? ") : running.length > 0 ? style.green("● ") : "  ";
-  const cost = cost_usd === null ? "" : formatCost(cost_usd);
+  const cost = spentWords(cost_usd);
   const facts = `${oneLine(provider ?? "", 9).padEnd(9)} ${String(blocks).padStart(6)} ${cost.padStart(8)} ${formatAge(Date.now() - updated_at).padStart(7)}`;
   const called = title === "" ? "(no title)" : title;
   const name = oneLine(

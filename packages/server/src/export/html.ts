@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import type { TurnView } from "@blockyard/kernel";
-import { formatCost, formatDuration, plural, sessionFacts } from "@blockyard/kernel/plain";
+import { formatDuration, plural, sessionFacts, spentWords } from "@blockyard/kernel/plain";
 import { nativeFacts } from "@blockyard/kernel/presentation";
 import { type Html, html, join } from "../system/escape.ts";
 import { branchesHtml, itemHtml } from "./html-item.ts";
@@ -68,7 +68,7 @@ function facts({ head }: ExportTree): Html {
     usage.input + usage.output > 0
       ? `${usage.input.toLocaleString("en-US")} tokens in, ${usage.output.toLocaleString("en-US")} out`
       : "",
-    cost_usd === null ? "" : formatCost(cost_usd),
+    spentWords(cost_usd),
     `${day(created_at)}${day(updated_at) === day(created_at) ? "" : ` to ${day(updated_at)}`}`,
   ];
   return html`<p class="dim">${parts.filter((part) => part !== "").join(" · ")}</p>`;
@@ -98,7 +98,7 @@ export function turnFacts(turn: TurnView): string {
     usage === undefined
       ? ""
       : `${usage.input.toLocaleString("en-US")} in, ${usage.output.toLocaleString("en-US")} out`,
-    cost_usd === undefined ? "" : formatCost(cost_usd),
+    spentWords(cost_usd),
     duration_ms === undefined ? "" : formatDuration(duration_ms),
     apiMs === undefined ? "" : `API ${formatDuration(apiMs)}`,
     steps === undefined || steps < 2 ? "" : plural(steps, "step"),

@@ -59,6 +59,25 @@ export async function cancelLater(session: Session, { conversation }: View): Pro
   return !isProblem(answer);
 }
 
+/** What of a view says whether a turn has a prompt. */
+export interface Loaded {
+  readonly order: readonly BlockId[];
+  readonly blocks: ReadonlyMap<BlockId, Pick<Block, "role" | "side" | "metadata">>;
+  /** There are older blocks. */
+  readonly more: boolean;
+}
+
+/** Whether a turn has a prompt, or may have one that is not loaded. One that an agent began by itself has none. */
+export function hasPrompt({ order, blocks, more }: Loaded, turn: string): boolean {
+  const isOf = (id: BlockId) => blocks.get(id)?.metadata.turn === turn;
+  const [first] = order;
+  if (more && (first === undefined || isOf(first))) return true;
+  return order.some((id) => {
+    const block = blocks.get(id);
+    return block?.role === "user" && !block.side && isOf(id);
+  });
+}
+
 /** Undefined where it cannot be read; then that is said. */
 async function promptOf(
   session: Session,

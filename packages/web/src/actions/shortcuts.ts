@@ -128,7 +128,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   {
     key: "z",
     ctrl: true,
-    label: "Undo my last edit, in whichever block",
+    label: "Undo my last edit anywhere",
     needs: "conversation",
     writes: true,
     run: (session) => {
@@ -138,7 +138,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   {
     key: "Z",
     ctrl: true,
-    label: "Redo my last edit, in whichever block",
+    label: "Redo my last edit anywhere",
     needs: "conversation",
     writes: true,
     run: (session) => void undoLast(session, "redo"),
@@ -146,7 +146,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   {
     key: "y",
     ctrl: true,
-    label: "Redo my last edit, in whichever block",
+    label: "Redo my last edit anywhere",
     needs: "conversation",
     writes: true,
     run: (session) => void undoLast(session, "redo"),

@@ -3,10 +3,10 @@
  * can go on, and whether it shall do so by itself.
  */
 import type { Turn, View } from "@blockyard/kernel";
-import { type ReactNode, useEffect, useState } from "react";
-import { useIsViewer, useSession } from "../state/session.tsx";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { useIsViewer, useOrder, useSession } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { cancelLater, continueLater, continueTurn, editAndResend, retryTurn } from "./resend.ts";
+import { cancelLater, continueLater, continueTurn, editAndResend, hasPrompt, retryTurn } from "./resend.ts";
 import { limitOf } from "./usage-limit.ts";
 
 interface TurnActionsProps {
@@ -17,6 +17,9 @@ interface TurnActionsProps {
 export function TurnActions({ view, turn }: TurnActionsProps): ReactNode {
   const session = useSession();
   const isViewer = useIsViewer();
+  const order = useOrder(view);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the order says that blocks have come
+  const isAsked = useMemo(() => hasPrompt(view, turn.id), [view, order, turn.id]);
   // What a stream or an import brought was not asked for here.
   if (isViewer || turn.status === "running" || turn.startedBy === undefined) return null;
   const isCut =
@@ -26,26 +29,30 @@ export function TurnActions({ view, turn }: TurnActionsProps): ReactNode {
       {isCut && <Limit view={view} turn={turn} />}
       {isCut && (
         <>
-          <button
-            type="button"
-            className="quiet-button"
-            onClick={() => void retryTurn(session, view, turn.id)}
-          >
-            <Icon name="redo" /> Retry
-          </button>
+          {isAsked && (
+            <button
+              type="button"
+              className="quiet-button"
+              onClick={() => void retryTurn(session, view, turn.id)}
+            >
+              <Icon name="redo" /> Retry
+            </button>
+          )}
           <button type="button" className="quiet-button" onClick={() => continueTurn(view)}>
             <Icon name="chevron" /> Continue
           </button>
         </>
       )}
-      <button
-        type="button"
-        className="quiet-button"
-        title="Change the prompt and send it again. Later messages stay on another branch"
-        onClick={() => void editAndResend(session, view, turn.id)}
-      >
-        <Icon name="edit" /> Edit and resend
-      </button>
+      {isAsked && (
+        <button
+          type="button"
+          className="quiet-button"
+          title="Change the prompt and send it again. Later messages stay on another branch"
+          onClick={() => void editAndResend(session, view, turn.id)}
+        >
+          <Icon name="edit" /> Edit and resend
+        </button>
+      )}
     </span>
   );
 }
@@ -97,7 +104,7 @@ function useIsAhead(at: number | undefined): boolean {
 /** The time of day; with its day where that is not today. */
 function timeText(at: number): string {
   const date = new Date(at);
-  const time = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  const time = date.toLocaleTimeString(undefined, { timeStyle: "short" });
   if (date.toDateString() === new Date().toDateString()) return time;
   return `${date.toLocaleDateString(undefined, { weekday: "short", day: "numeric", month: "short" })}, ${time}`;
 }

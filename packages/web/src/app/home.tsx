@@ -2,7 +2,7 @@
  * The first page: this workspace, a field to begin with, what needs the reader, what runs, and what was done last. As long as there
  * is nothing of one's own, a recorded session to watch and other ways to start.
  */
-import { formatAge, formatCost } from "@blockyard/kernel";
+import { formatAge, spentWords } from "@blockyard/kernel";
 import { Fragment, type ReactNode, useState } from "react";
 import { Composer } from "../composer/composer.tsx";
 import type { Conversations, ListedConversation } from "../sidebar/conversations.ts";
@@ -129,6 +129,7 @@ function Rows({ name, conversations, now }: RowsProps): ReactNode {
 
 function HomeRow({ conversation, now }: { conversation: ListedConversation; now: number }): ReactNode {
   const { id, title, provider, costUsd, updatedAt } = conversation;
+  const spent = spentWords(costUsd);
   return (
     <a
       className="home-row"
@@ -141,7 +142,7 @@ function HomeRow({ conversation, now }: { conversation: ListedConversation; now:
     >
       <AgentIcon provider={provider} />
       <span className="home-row-title">{title || "Untitled"}</span>
-      {costUsd !== undefined && <span className="home-row-fact">{formatCost(costUsd)}</span>}
+      {spent !== "" && <span className="home-row-fact">{spent}</span>}
       <span className="home-row-fact">{formatAge(now - updatedAt)}</span>
       <StateMark state={stateOf(conversation)} />
     </a>

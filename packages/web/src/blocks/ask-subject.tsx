@@ -12,9 +12,12 @@ import { breakable } from "../ui/long-words.tsx";
 const LINE_CHARS = 80;
 
 /** What is asked, in a few words. */
-export function headingOf({ kind, subject, form, title }: Ask, block: Block): string {
+export function headingOf({ kind, subject, form, title, questions }: Ask, block: Block): string {
   if (kind === "plan") return "Approve this plan?";
-  if (kind === "question") return "The agent has a question";
+  if (kind === "question") {
+    const count = questions?.length ?? 1;
+    return count > 1 ? `The agent has ${count} questions` : "The agent has a question";
+  }
   if (kind === "elicitation")
     return form?.server === undefined ? "The agent needs input" : `${form.server} needs input`;
   switch (subject?.type) {

@@ -53,11 +53,15 @@ export function ErrorBlock({ block }: RendererProps): ReactNode {
           {advice ?? (retryable ? "Trying again may help." : "Copy the details if you report this.")}
         </div>
         {(details !== undefined || code !== undefined) && (
-          <Details name={`${block.id}:details`} summary={<span>{code ?? "Details"}</span>}>
+          <Details name={`${block.id}:details`} summary={<ErrorDetails code={code} />}>
             {() => <JsonView value={details ?? { code: code ?? null }} name={block.id} />}
           </Details>
         )}
       </div>
     </div>
   );
+}
+
+function ErrorDetails({ code }: { code: string | undefined }): ReactNode {
+  return <span>Details {code !== undefined && <code className="dim">{code}</code>}</span>;
 }

@@ -27,7 +27,7 @@ import {
   waitsFor,
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
-import { useClosed, useText } from "../state/session.tsx";
+import { useClosed, useIsViewer, useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { useEndLines } from "./excerpt.tsx";
 import { FilePath } from "./file-path.tsx";
@@ -50,6 +50,8 @@ export function ToolLine({ block, results, isOpen, onToggle, isShown, facts }: T
   const folder = useFolder();
   const line = callLine(block, results, folder);
   const change = onlyChange(results);
+  // Opened, a command is shown whole below.
+  const isBelow = isOpen && isShown && line.isCommand && results.some(({ kind }) => kind === "command");
   return (
     <div className={`tool-line deed-${line.deed}`}>
       <button
@@ -60,12 +62,13 @@ export function ToolLine({ block, results, isOpen, onToggle, isShown, facts }: T
         onClick={onToggle}
       >
         <Icon name={toolIcon(line.isCommand ? "run" : line.deed, toolName, server)} />
-        <Subject block={block} line={line} hasFile={change !== undefined} />
+        <Subject block={block} line={line} hasFile={change !== undefined} isBelow={isBelow} />
       </button>
       {change && (
         <FilePath path={change.path} line={change.line} label={shortPath(change.path, line.subject)} />
       )}
-      {facts || <Came block={block} results={results} isCommand={line.isCommand} isShown={isShown} />}
+      {facts ||
+        (!isBelow && <Came block={block} results={results} isCommand={line.isCommand} isShown={isShown} />)}
       <Took block={block} />
       <Ended block={block} results={results} />
       <Icon name="chevron" className={isOpen ? "line-chevron turned" : "line-chevron"} />
@@ -83,12 +86,25 @@ function hoverOf(block: Block, { name, subject, purpose }: CallLine): string {
 interface SubjectProps extends RendererProps {
   readonly line: CallLine;
   readonly hasFile: boolean;
+  /** The command and what it printed stand below. */
+  readonly isBelow: boolean;
 }
 
-function Subject({ block, line, hasFile }: SubjectProps): ReactNode {
+function Subject({ block, line, hasFile, isBelow }: SubjectProps): ReactNode {
   const { input } = metadataOf(block, "tool_call");
+  const isViewer = useIsViewer();
+  const ask = askOf(block.metadata);
+  // Who can answer has the question below.
+  const isAsked = ask?.state === "asked" && ask.kind === "question" && !isViewer;
   if (line.deed === "run" && !line.isCommand && input === undefined && isAtWork(block))
     return <GrowingCommand block={block} line={line} />;
+  if (isBelow)
+    return (
+      <>
+        <span className="tool-name">{line.name}</span>
+        <span className="tool-purpose">{line.purpose}</span>
+      </>
+    );
   if (line.isCommand)
     return (
       <>
@@ -99,7 +115,7 @@ function Subject({ block, line, hasFile }: SubjectProps): ReactNode {
   return (
     <>
       <span className="tool-name">{line.name}</span>
-      {!hasFile && <span className="tool-params">{line.subject}</span>}
+      {!hasFile && !isAsked && <span className="tool-params">{line.subject}</span>}
     </>
   );
 }

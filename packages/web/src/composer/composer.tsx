@@ -72,11 +72,12 @@ function Box({ conversation, isRunning, last, view }: BoxProps): ReactNode {
     focusPrompt();
   };
   const isOver = useDrop(attach);
+  const isSure = session.replica.self !== undefined;
   const steers = facts?.abilities.steering === "step";
   return (
     <form
       ref={box}
-      className={isOver ? "composer over" : "composer"}
+      className={`composer${isOver ? " over" : ""}${isSure ? "" : " unsure"}`}
       onSubmit={(event) => {
         event.preventDefault();
         submit();

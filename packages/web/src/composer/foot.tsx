@@ -116,11 +116,13 @@ interface SendersProps extends FootProps {
 }
 
 function Senders({ conversation, isRunning, canSend, steers, onSendNow, onStop }: SendersProps): ReactNode {
+  // In a narrow window one button has no words, and what cannot be pressed yet takes no room.
+  const isOne = !isRunning || !canSend;
   return (
-    <div className="senders">
+    <div className={isOne ? "senders one" : "senders"}>
       {isRunning && conversation !== undefined && (
         <button type="button" className="stop" title="Stop (Esc Esc)" onClick={onStop}>
-          <Icon name="stop" /> Stop
+          <Icon name="stop" /> <span className="sender-words">Stop</span>
         </button>
       )}
       {isRunning && steers && (
@@ -134,7 +136,8 @@ function Senders({ conversation, isRunning, canSend, steers, onSendNow, onStop }
         </button>
       )}
       <button type="submit" className="primary" disabled={!canSend}>
-        <Icon name={isRunning ? "clock" : "send"} /> {isRunning ? "Queue" : "Send"}
+        <Icon name={isRunning ? "clock" : "send"} />{" "}
+        <span className="sender-words">{isRunning ? "Queue" : "Send"}</span>
       </button>
     </div>
   );

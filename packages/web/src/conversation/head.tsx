@@ -2,7 +2,7 @@
  * The head of a conversation: its title and where it works, what it is doing, how full its context is, what it has cost, and the
  * menus.
  */
-import { type Conversation, exactName, formatCost, formatCount, plural, type View } from "@blockyard/kernel";
+import { type Conversation, exactName, formatCount, plural, spentWords, type View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Title } from "../actions/title.tsx";
 import { workspaceBranch, workspaceRoot } from "../state/capabilities.ts";
@@ -19,6 +19,7 @@ import { Toolbar } from "./toolbar.tsx";
 
 export function Head({ view }: { view: View }): ReactNode {
   const record = useRecord(view);
+  const spent = spentWords(record?.costUsd);
   return (
     <header className="head">
       <SidebarToggle />
@@ -40,14 +41,14 @@ export function Head({ view }: { view: View }): ReactNode {
       </div>
       {record && record.turns > 0 && <StateMark state={stateOf(record)} hasWords />}
       <ContextRing view={view} />
-      {record && record.costUsd !== null && (
+      {record && spent !== "" && (
         <button
           type="button"
           className="head-fact cost"
           title={`Cost so far: ${plural(record.turns, "turn")}, ${formatCount(record.usage.input)} tokens in, ${formatCount(record.usage.output)} out. Open the overview of costs`}
           onClick={() => overlay.set({ type: "costs" })}
         >
-          {formatCost(record.costUsd)}
+          {spent}
         </button>
       )}
       <Toolbar view={view} />

@@ -40,7 +40,7 @@ function colourOf({ id }: Speaker): number {
 function Time({ at }: { at: number }): ReactNode {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();
-  const time = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  const time = date.toLocaleTimeString(undefined, { timeStyle: "short" });
   const day = date.toLocaleDateString(undefined, { month: "short", day: "numeric" });
   return (
     <time dateTime={date.toISOString()} title={date.toLocaleString()}>

@@ -140,7 +140,7 @@ function MoreMenu({ view }: { view: View }): ReactNode {
 
 function ExportGroup({ conversation }: { conversation: ConversationId }): ReactNode {
   return (
-    <MenuGroup label="Export">
+    <MenuGroup name="Export">
       {exportFormats.map(({ format, label }) => (
         <MenuItem key={format} icon="download" onChoose={() => void exportConversation(conversation, format)}>
           Export as {label}
@@ -155,7 +155,7 @@ function CopyGroup({ view }: { view: View }): ReactNode {
   const record = useRecord(view);
   const { conversation } = view;
   return (
-    <MenuGroup label="Copy">
+    <MenuGroup name="Copy">
       <MenuItem icon="link" onChoose={() => void copyAndTell(`${location.origin}${linkTo(conversation)}`)}>
         Copy link
       </MenuItem>
@@ -165,7 +165,7 @@ function CopyGroup({ view }: { view: View }): ReactNode {
       {record &&
         resumeLines(record).map(({ provider, line }) => (
           <MenuItem key={provider} icon="terminal" onChoose={() => void copyAndTell(line)}>
-            Copy the command that resumes it in {agentName(provider)}
+            Copy the {agentName(provider)} resume command
           </MenuItem>
         ))}
     </MenuGroup>

@@ -3,11 +3,11 @@
  */
 import {
   agentName,
-  formatCost,
   formatCount,
   formatDuration,
   nativeFacts,
   plural,
+  spentWords,
   type Turn,
   type Usage,
 } from "@blockyard/kernel";
@@ -35,10 +35,11 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
         )}
       </footer>
     );
+  const spent = spentWords(turn.costUsd);
   return (
     <footer className={turn.status === "error" && turn.reason !== "cancelled" ? "turn failed" : "turn"}>
       <span>{turn.model ?? name}</span>
-      {turn.costUsd !== undefined && <span>{formatCost(turn.costUsd)}</span>}
+      {spent !== "" && <span>{spent}</span>}
       {turn.usage && <UsageText usage={turn.usage} />}
       {turn.durationMs !== undefined && <span>{formatDuration(turn.durationMs)}</span>}
       <Facts turn={turn} />

@@ -35,7 +35,12 @@ export function DiffView({ rows, label, name = label, grammar, path }: DiffViewP
   const style = { "--digits": digits } as CSSProperties;
   // A file that is new, or a part of one whose place is not known, has no numbers of before.
   const hasOld = rows.some((row) => row.old !== undefined || row.type === "hunk");
-  const names = ["diff", ...(isSplit ? ["split"] : []), ...(hasOld ? [] : ["no-old"])];
+  const hasNew = rows.some((row) => row.new !== undefined);
+  const names = [
+    "diff",
+    ...(isSplit ? ["split"] : []),
+    ...(hasOld ? [] : hasNew ? ["no-old"] : ["no-numbers"]),
+  ];
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className={names.join(" ")} style={style} aria-label={label} tabIndex={0}>

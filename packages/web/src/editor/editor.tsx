@@ -51,7 +51,9 @@ export default function Editor({ block }: { block: Block }): ReactNode {
       {!isOpen && <p className="dim">Opening…</p>}
       <div ref={host} className="editor-host" />
       <div className="editor-foot">
-        <span className="dim">Saved as you type. Ctrl Z takes back your own edits only.</span>
+        <span className="dim">
+          Saved as you type. <span className="key-hint">Ctrl Z undoes your own edits only.</span>
+        </span>
         <button type="button" onClick={() => editing.set(undefined)}>
           <Icon name="check" /> Done
         </button>

@@ -47,7 +47,8 @@ export function FileEditor({ id, path, view }: FileEditorProps): ReactNode {
       {!isOpen && <p className="dim">Opening…</p>}
       <div ref={host} className="editor-host" />
       <p className="file-hint">
-        Saved as you type. Ctrl Z takes back your own edits only. Escape leaves the text.
+        Saved as you type.{" "}
+        <span className="key-hint">Ctrl Z undoes your own edits only. Escape leaves the text.</span>
       </p>
     </section>
   );

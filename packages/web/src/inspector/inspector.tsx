@@ -80,30 +80,32 @@ function Body({ id }: { id: BlockId; view: View }): ReactNode {
           </>
         )}
       </section>
-      <section>
-        <h2>Metadata</h2>
-        <JsonView value={block.metadata as Json} name={`${id}:metadata`} />
-      </section>
+      {Object.keys(block.metadata).length > 0 && (
+        <section>
+          <h2>Metadata</h2>
+          <JsonView value={block.metadata as Json} name={`${id}:metadata`} />
+        </section>
+      )}
     </div>
   );
 }
 
 function Facts({ block }: { block: Block }): ReactNode {
   const facts: readonly (readonly [string, string])[] = [
-    ["kind", block.kind.replace("_", " ")],
-    ["role", block.role],
-    ["status", block.status],
-    ["written by", block.agent],
-    ["version", String(block.version)],
-    ["characters", block.chars.toLocaleString("en-US")],
-    ["created", new Date(block.createdAt).toLocaleString()],
-    ["changed", new Date(block.updatedAt).toLocaleString()],
-    ["edited by others", block.promoted ? "yes" : "no"],
+    ["Kind", block.kind.replace("_", " ")],
+    ["Role", block.role],
+    ["Status", block.status],
+    ["Written by", block.agent],
+    ["Version", String(block.version)],
+    ["Characters", block.chars.toLocaleString("en-US")],
+    ["Created", new Date(block.createdAt).toLocaleString()],
+    ["Changed", new Date(block.updatedAt).toLocaleString()],
+    ["Edited by others", block.promoted ? "yes" : "no"],
   ];
   return (
     <dl className="facts">
       <div>
-        <dt>id</dt>
+        <dt>Id</dt>
         <dd>
           <code>{block.id}</code> <CopyButton text={() => block.id} label="Copy id" />
         </dd>

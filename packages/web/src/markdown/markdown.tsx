@@ -2,7 +2,14 @@
  * Markdown on the page: tokens become elements, one by one. There is no HTML on the way, so nothing that somebody wrote
  * can become an element of its own: HTML in markdown is shown as the text that it is.
  */
-import { decodeReferences, hostOf, safeImageData, safeLink, type Text } from "@blockyard/kernel";
+import {
+  decodeReferences,
+  hostOf,
+  namesOtherHost,
+  safeImageData,
+  safeLink,
+  type Text,
+} from "@blockyard/kernel";
 import type { Token, Tokens } from "marked";
 import { type JSX, memo, type ReactNode, useRef } from "react";
 import { DiagramFence } from "../diagram/diagram-fence.tsx";
@@ -265,9 +272,18 @@ function renderLink(token: Tokens.Link, key: number): ReactNode {
         {inline(token.tokens)}
       </span>
     );
+  // A title, and a text that looks like an address, are the writer's; where it leads is said besides.
+  const host = namesOtherHost(token.text, href) ? hostOf(href) : undefined;
   return (
-    <a key={key} href={href} target="_blank" rel="noopener noreferrer nofollow" title={token.title ?? href}>
+    <a
+      key={key}
+      href={href}
+      target="_blank"
+      rel="noopener noreferrer nofollow"
+      title={token.title ? `${href}\n${token.title}` : href}
+    >
       {inline(token.tokens)}
+      {host !== undefined && <span className="host"> {host}</span>}
     </a>
   );
 }

@@ -24,18 +24,21 @@ export function Help(): ReactNode {
             <section key={group.name} aria-label={group.name}>
               <h3>{group.name}</h3>
               <dl>
-                {shortcuts
-                  .filter(({ needs }) => needs === group.needs)
-                  .map(({ key, ctrl, label }) => (
-                    <div key={`${ctrl ?? ""}${key}`}>
-                      <dt>
-                        {keysOf(key, ctrl).map((each) => (
-                          <kbd key={each}>{each}</kbd>
-                        ))}
-                      </dt>
-                      <dd>{label}</dd>
-                    </div>
-                  ))}
+                {byLabel(shortcuts.filter(({ needs }) => needs === group.needs)).map(([label, ways]) => (
+                  <div key={label}>
+                    <dt>
+                      {ways.map(({ key, ctrl }, i) => (
+                        <span key={key}>
+                          {i > 0 && <span className="dim">or </span>}
+                          {keysOf(key, ctrl).map((each) => (
+                            <kbd key={each}>{each}</kbd>
+                          ))}
+                        </span>
+                      ))}
+                    </dt>
+                    <dd>{label}</dd>
+                  </div>
+                ))}
               </dl>
             </section>
           ))}
@@ -43,6 +46,13 @@ export function Help(): ReactNode {
       </div>
     </Dialog>
   );
+}
+
+/** What can be pressed in several ways is listed once. */
+function byLabel<S extends { readonly label: string }>(
+  shortcuts: readonly S[],
+): readonly (readonly [string, readonly S[]])[] {
+  return [...Map.groupBy(shortcuts, ({ label }) => label)];
 }
 
 /** As they are pressed: with Ctrl a capital letter is Shift and the letter. */

@@ -11,6 +11,7 @@ import { go, linkTo, linkToFile } from "../state/route.ts";
 import { useSession } from "../state/session.tsx";
 import { Chooser } from "../ui/chooser.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { type HitText, hitText } from "./hit.ts";
 
 const PAUSE_MS = 120;
 const PAGE_BLOCKS = 40;
@@ -18,21 +19,16 @@ const PAGE_BLOCKS = 40;
 const INDEXING_MS = 2_000;
 /** On a phone a row ends before so many: what was found has to be in it. */
 const SHOWN_BEFORE = innerWidth < 600 ? 12 : 40;
-const SHOWN_CHARS = 200;
 
-interface Hit {
+interface Hit extends HitText {
   readonly key: string;
   readonly block: string;
   readonly conversation: string;
   readonly kind: string;
   readonly path: string | undefined;
-  readonly before: string;
-  readonly words: string;
-  readonly after: string;
 }
 
 type Answer = ToolAnswer<"kernel.search">;
-type Match = Answer["blocks"][number]["matches"][number];
 
 interface Page {
   readonly state: "found";
@@ -182,22 +178,9 @@ function readAnswer(answer: Answer, after: string | undefined): Omit<Page, "word
       conversation,
       kind,
       path,
-      ...excerpt(match),
+      ...hitText(match, kind, SHOWN_BEFORE),
     })),
   );
   // A page that ends where it began would be the same again.
   return { state: "found", hits, more, next: next === after ? undefined : next, indexing };
-}
-
-/** The matched line around the match. */
-export function excerpt(match: Match): { before: string; words: string; after: string } {
-  const line = match.content.split("\n")[match.line - match.content_line] ?? match.content;
-  const from = match.match_start - (match.shown_from ?? 0);
-  const to = match.match_end - (match.shown_from ?? 0);
-  const before = line.slice(0, Math.max(0, from)).trimStart();
-  return {
-    before: before.length > SHOWN_BEFORE ? `…${before.slice(-SHOWN_BEFORE)}` : before,
-    words: line.slice(Math.max(0, from), to).slice(0, SHOWN_CHARS),
-    after: line.slice(to, to + SHOWN_CHARS),
-  };
 }

@@ -2,7 +2,14 @@
  * What the agents of a conversation work with: model, mode, tools, MCP servers and whether they answer, ids, and the command
  * that goes on with the session in a terminal.
  */
-import { type Conversation, exactText, type SessionFacts, sessionFacts, type View } from "@blockyard/kernel";
+import {
+  type Conversation,
+  exactText,
+  type SessionFacts,
+  sessionFacts,
+  spentWords,
+  type View,
+} from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { contextUse } from "../state/context-use.ts";
 import { resumeLine } from "../state/resume-line.ts";
@@ -19,6 +26,7 @@ export function SessionTab({ view }: { view: View }): ReactNode {
   if (!record) return <p className="pane-note">Loading…</p>;
   const sessions = sessionFacts(record);
   const context = contextUse(view.turns.values());
+  const spent = spentWords(record.costUsd);
   return (
     <div className="session-tab">
       <section>
@@ -32,6 +40,7 @@ export function SessionTab({ view }: { view: View }): ReactNode {
             />
           )}
           <Fact name="Tokens" value={tokens(record)} />
+          {spent !== "" && <Fact name="Cost" value={spent} />}
         </dl>
       </section>
       {sessions.length === 0 && <p className="pane-note">No agent has had a session here yet.</p>}

@@ -2,7 +2,7 @@
  * One conversation in the list: whose it is, its title, what it is doing. What it cost and when is shown beside it where one
  * points at it or comes to it by keyboard.
  */
-import { formatAge, formatCost, plural } from "@blockyard/kernel";
+import { formatAge, plural, spentWords } from "@blockyard/kernel";
 import { type PointerEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { archive } from "../actions/actions.ts";
 import { RenameField } from "../actions/rename.tsx";
@@ -74,7 +74,7 @@ function Facts({ conversation, now }: { conversation: ListedConversation; now: n
     ["State", STATE_WORDS[stateOf(conversation)]],
     ["Agent", provider && [agentName(provider), model].filter(Boolean).join(" · ")],
     ["Folder", folder],
-    ["Cost", costUsd === undefined ? undefined : formatCost(costUsd)],
+    ["Cost", spentWords(costUsd)],
     ["Turns", turns > 0 ? String(turns) : undefined],
     ["Started", when(createdAt)],
     ["Changed", `${when(updatedAt)} (${formatAge(now - updatedAt)})`],

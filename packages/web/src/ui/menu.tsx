@@ -133,10 +133,18 @@ export function MenuChoice({
 }
 
 /** Items that belong together, below a line and a name. */
-export function MenuGroup({ label, children }: { label?: string; children: ReactNode }): ReactNode {
+interface MenuGroupProps {
+  /** Stands above the group. */
+  readonly label?: string;
+  /** Where its entries say it themselves. */
+  readonly name?: string;
+  readonly children: ReactNode;
+}
+
+export function MenuGroup({ label, name = label, children }: MenuGroupProps): ReactNode {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is no part of a menu
-    <div className="menu-group" role="group" aria-label={label}>
+    <div className="menu-group" role="group" aria-label={name}>
       {label !== undefined && (
         <div className="menu-label" aria-hidden="true">
           {label}

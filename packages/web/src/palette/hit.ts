@@ -1,0 +1,48 @@
+/**
+ * The line of a search hit: what stands before the match, the match, and what comes after. Input of tools is JSON, whose escapes are
+ * shown as the text that they stand for. Pure.
+ */
+
+/** What a search says of one match. */
+export interface FoundLine {
+  readonly line: number;
+  readonly content: string;
+  readonly content_line: number;
+  readonly match_start: number;
+  readonly match_end: number;
+  readonly shown_from?: number | undefined;
+}
+
+export interface HitText {
+  readonly before: string;
+  readonly words: string;
+  readonly after: string;
+}
+
+const SHOWN_CHARS = 200;
+/** A line that is shown from its middle on begins with a mark of one character. */
+const CUT_CHARS = 1;
+
+/** The matched line around the match, with at most `mostBefore` characters in front of it. */
+export function hitText(found: FoundLine, kind: string, mostBefore: number): HitText {
+  const line = found.content.split("\n")[found.line - found.content_line] ?? found.content;
+  const skipped = found.shown_from === undefined ? 0 : found.shown_from - CUT_CHARS;
+  const from = Math.max(0, found.match_start - skipped);
+  const to = found.match_end - skipped;
+  const read = kind === "tool_call" ? unescaped : (text: string) => text;
+  const before = read(line.slice(0, from)).trimStart();
+  return {
+    before: before.length > mostBefore ? `…${before.slice(-mostBefore)}` : before,
+    words: read(line.slice(from, to)).slice(0, SHOWN_CHARS),
+    after: read(line.slice(to, to + SHOWN_CHARS)),
+  };
+}
+
+const SIGNS: Readonly<Record<string, string>> = { n: " ", r: " ", t: " ", b: "", f: " " };
+
+/** JSON's escapes as text on one line; one that is cut off stays as it is. */
+function unescaped(json: string): string {
+  return json.replace(/\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))/g, (_, code?: string, sign = "") =>
+    code === undefined ? (SIGNS[sign] ?? sign) : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}

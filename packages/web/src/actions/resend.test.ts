@@ -1,3 +1,4 @@
+/** What is offered to be sent again: what somebody asked for, not what an agent began itself. */
 import { expect, test } from "vitest";
 import { hasPrompt, type Loaded } from "./resend.ts";
 

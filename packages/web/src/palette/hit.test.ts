@@ -1,3 +1,4 @@
+/** How the line of a search hit reads: JSON as text, and the mark where the words are. */
 import { describe, expect, it } from "vitest";
 import { type FoundLine, hitText } from "./hit.ts";
 

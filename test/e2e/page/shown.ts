@@ -35,7 +35,11 @@ const PARTS: readonly (readonly [name: string, page: string, exported: string])[
   ["cwd", ".cwd", ".cwd"],
   ["path", ".file-path", ".head code"],
   ["range", ".result-head > .dim", ".head > .dim"],
-  ["code", ".result pre.code, .result pre.plain", "pre.plain, .numbered pre.code, .head ~ pre.code"],
+  [
+    "code",
+    ".result pre.code, .result pre.plain",
+    "pre.plain, .numbered pre.code, .head ~ pre.code, .payload > pre.code",
+  ],
   ["change", ".change-kind", ".change-kind"],
   ["changed", ".result-head .counts", ".change .head .counts"],
   ["diff", ".diff-row:not(.hunk):not(.note) .src", ".diff .src"],

@@ -102,7 +102,7 @@ function drawResult(block: BlockSnapshot, around: Around): Html {
     : html`<pre class="${isError ? "plain failed" : "plain"}">${looksLikeJson ? highlight(pretty(block.content), "json") : block.content}</pre>`;
   const payload =
     block.content === "" && result !== undefined && result !== null
-      ? html`<details><summary>Result</summary><pre class="code">${highlight(JSON.stringify(result, null, 2), "json")}</pre></details>`
+      ? html`<details class="payload"><summary>Result</summary><pre class="code">${highlight(JSON.stringify(result, null, 2), "json")}</pre></details>`
       : NOTHING;
   return html`${block.content === "" ? NOTHING : folded(text, { block, ...known(around), source: linesOf(block.content) })}${pictures(images)}${sources(citations?.filter(({ url }) => !block.content.includes(url)))}${payload}`;
 }

@@ -50,6 +50,7 @@ async function watch(from: "top" | "bottom"): Promise<() => Promise<number>> {
     const list = document.querySelector(".list") as HTMLElement;
     const seen = { off: 0, isOver: false };
     Object.assign(window, { seen });
+    const padPx = Number.parseFloat(getComputedStyle(list).paddingBottom);
     const placesNow = () => {
       const box = list.getBoundingClientRect();
       const rows = [...document.querySelectorAll<HTMLElement>(".list-row")].map((row) => {
@@ -59,11 +60,11 @@ async function watch(from: "top" | "bottom"): Promise<() => Promise<number>> {
       const shown = rows.filter(({ top, bottom }) => bottom > box.top + 1 && top < box.bottom - 1);
       return edge === "top"
         ? shown.filter(({ top }) => top >= box.top).map(({ key, top }) => [key, top - box.top] as const)
-        : rows.slice(-1).map(({ key, bottom }) => [key, bottom - box.bottom] as const);
+        : rows.slice(-1).map(({ key, bottom }) => [key, Math.max(bottom - box.bottom, -padPx)] as const);
     };
     // The first row that begins on the screen and is still there; at the end, where the last row ends.
     const before = placesNow();
-    // Below an end that is followed room may be left [V128]; it is never out of sight.
+    // Below an end that is followed room may be left, which fills again [V128]; the end is never out of sight.
     const away = (px: number) => (edge === "top" ? Math.abs(px) : Math.max(0, px));
     const look = (): void => {
       const now = new Map(placesNow());

@@ -66,6 +66,8 @@ export class Stage<Row extends Keyed> {
   #reflowUntil = 0;
   /** Where the end was when it was last seen, with the room that was left below it; 0 where it was not. */
   #endPx = 0;
+  /** The window has just become so much shorter, and does not stand at the end again yet. */
+  #shorterPx = 0;
   /** A place that is known already, since the stage has set it, or has looked before the browser told of it: its event is an echo. */
   #knownTop: number | undefined;
 
@@ -252,10 +254,12 @@ export class Stage<Row extends Keyed> {
       if (key === undefined) isOther = true;
       else if (this.#slots.get(key) === target) sizes.push([key, borderBoxSize[0]?.blockSize ?? 0]);
     }
+    this.#shorterPx = Math.max(0, this.strip.window.height - scroller.clientHeight);
     if (isOther) this.strip.look(scroller.scrollTop, scroller.clientHeight);
     const hasChanged = this.strip.measure(sizes, this.drawn, isReflow);
     if (!hasChanged && !isOther) return;
     this.#place();
+    this.#shorterPx = 0;
     if (this.#isShort()) flushSync(this.#draw);
     this.#options.onLook(this.strip, 0);
   }
@@ -286,10 +290,12 @@ export class Stage<Row extends Keyed> {
     const { end, window } = this.strip;
     const isFollowing = this.#options.isFollowing();
     const before = isFollowing ? this.#endPx : this.#heightPx;
-    const seen = Math.min(before, window.top + window.height - (isFollowing ? this.#padPx : 0));
+    const hidden = isFollowing ? this.#padPx - this.#shorterPx : 0;
+    const seen = Math.min(before, window.top + window.height - hidden);
     const isTooMuch = isFollowing && seen - end > ROOM_SHARE * window.height;
     this.#setHeight(isTooMuch ? end : Math.max(end, seen));
-    this.#endPx = this.#isEndKnown() ? this.#heightPx : 0;
+    const isKnown = (this.#shorterPx > 0 && this.#endPx > 0) || this.#isEndKnown();
+    this.#endPx = isKnown ? this.#heightPx : 0;
   }
 
   /** Whether everything on the screen has been measured: a guess that was too high leaves no room. */

@@ -1,3 +1,4 @@
+/** What of a view says whether a turn can be asked for again. */
 import { expect, test } from "vitest";
 import { hasPrompt, type Loaded } from "./resend.ts";
 

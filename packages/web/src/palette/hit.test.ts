@@ -1,3 +1,4 @@
+/** The line of a search hit: what is marked, and how JSON reads. */
 import { describe, expect, it } from "vitest";
 import { type FoundLine, hitText } from "./hit.ts";
 

@@ -265,6 +265,7 @@ describe("the owner's token", () => {
     ["an empty variable, as a failed $(…) leaves it", () => ({ BLOCKYARD_TOKEN: "" })],
     ["a variable of blanks", () => ({ BLOCKYARD_TOKEN: " \t" })],
     ["the owner's own token", (owner) => ({ BLOCKYARD_TOKEN: owner })],
+    ["a token that the running server does not know", () => ({ BLOCKYARD_TOKEN: "x".repeat(43) })],
     [
       "the owner's own token, of a server of another home",
       (owner) => ({

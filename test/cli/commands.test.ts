@@ -97,6 +97,7 @@ describe("help and mistakes", () => {
     [["exprot", "x"], 2, /Did you mean: blockyard export\?/],
     [["ls", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help ls/],
     [["show"], 2, /show needs the id of a conversation or a block/],
+    [["delete"], 2, /delete needs a conversation's id/],
     [["export", "x", "-f", "pdf"], 2, /--format must be one of html, markdown, jsonl, raw, not pdf/],
     [["ls"], 3, /there are no conversations in .* yet\. Start the server \(blockyard\)/],
     [["--home", "nowhere", "ls"], 3, /there are no conversations in .*nowhere yet/],

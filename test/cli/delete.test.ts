@@ -22,7 +22,10 @@ it(
       expect([gone.code, gone.stdout]).toEqual([0, `${conversation} deleted.\n`]);
       expect((await run(here, ["ls", "--json"])).stdout).not.toContain(conversation);
       const shown = await run(here, ["show", conversation]);
-      expect([shown.code, shown.stderr]).toEqual([1, expect.stringContaining("was deleted")]);
+      expect([shown.code, shown.stderr]).toEqual([
+        1,
+        expect.stringMatching(`was deleted. To restore it: .* delete ${conversation} --undo`),
+      ]);
       const back = await run(here, ["delete", conversation, "--undo"]);
       expect([back.code, back.stdout]).toEqual([0, `${conversation} is back.\n`]);
     } finally {

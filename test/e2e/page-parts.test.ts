@@ -48,8 +48,9 @@ test("[V13] a part that cannot be loaded says so, and the rest of the page goes 
   await context.close();
 });
 
-test("[V7] a prompt that waits for the server is shown", async () => {
+test("[V7] [V20] what waits for the server is shown: a prompt, and edits that are not saved yet", async () => {
   const conversation = await newConversation(yard.kernel, "Away");
+  await say(yard.kernel, conversation, [{ text: "Edit me." }]);
   const { page, context } = await yard.open(`/c/${conversation}`);
   let away: (() => Promise<void>) | undefined;
   await page.routeWebSocket(/\/v1\/feed/, (socket) => {
@@ -62,8 +63,16 @@ test("[V7] a prompt that waits for the server is shown", async () => {
   await expect.poll(() => away !== undefined).toBe(true);
   // It has been connected: the list is there.
   await page.getByRole("navigation").getByRole("link", { name: /Away/ }).waitFor();
+  await page.locator("article").hover();
+  await page.getByRole("button", { name: "Edit this block" }).click();
+  await page.locator(".editor .cm-content").click();
   await away?.();
-  await page.getByText("Reconnecting").waitFor();
+  await page.getByText("Reconnecting… your work is saved").waitFor();
+  await page.keyboard.type("Mine. ");
+  await page.getByText("keep this page open, your last edits aren't saved yet").waitFor();
+  const asked = page.waitForEvent("dialog");
+  void page.close({ runBeforeUnload: true });
+  await (await asked).dismiss();
   await page.getByRole("textbox", { name: "Prompt" }).fill("Are you there?");
   await page.keyboard.press("Enter");
   await page.getByRole("list", { name: "Sending" }).getByText("Are you there?").waitFor();

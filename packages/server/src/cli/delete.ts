@@ -29,7 +29,11 @@ export const deleteCommand: Command = {
   examples: ["blockyard delete k3vq2mz", "blockyard delete k3vq2mz --undo", "blockyard delete k3vq2mz --yes"],
   options,
   async run(args) {
-    const { values, positionals } = readArguments({ name: "delete", options }, args, [1, 1_000]);
+    const { values, positionals } = readArguments({ name: "delete", options }, args, [
+      1,
+      1_000,
+      "a conversation's id",
+    ]);
     const client = await openClient({ home: values.home });
     try {
       for (const given of positionals) {

@@ -36,6 +36,13 @@ class OwnerRefused extends CommandError {
   }
 }
 
+/** One that is wrong or was revoked stays so: an agent that goes on with it has no tools and does not say why. */
+class UnknownRefused extends CommandError {
+  constructor(url: string) {
+    super(`the server at ${url} does not know the token in BLOCKYARD_TOKEN. ${MAKE_ONE}`, EXIT.usage);
+  }
+}
+
 /** Serves a model until nobody is at the other end any more. It ends the process. */
 export async function serveStandardIo(home: string | undefined): Promise<never> {
   const token = modelToken(home);
@@ -62,7 +69,7 @@ async function left({ gone }: ClientWatch): Promise<void> {
 /** Serves whoever is at the other end, until that one is gone and what it had asked for is answered. */
 async function serveModel(client: () => ServerClient, input: PassThrough, watch: ClientWatch): Promise<void> {
   const port = new CountedPort(portOf(client));
-  await refuseOwner(client);
+  await refuseOthers(client);
   const report = (error: Error) => process.stderr.write(`blockyard mcp: ${error.message}\n`);
   const servers = new Map<Server, Announcing>();
   const { transport, streamed } = listening(input);
@@ -125,13 +132,25 @@ function modelToken(home: string | undefined): string {
   return token;
 }
 
-/** Ends the command where the server says that the token is the owner's. One that is away is asked with the first call. */
-async function refuseOwner(client: () => ServerClient): Promise<void> {
+/** Ends the command where the server says that the token is the owner's, or none. One that is away is asked with the first call. */
+async function refuseOthers(client: () => ServerClient): Promise<void> {
   try {
-    refuseOwnerTools(await client().tools());
+    await modelTools(client());
   } catch (error) {
-    if (error instanceof OwnerRefused || !(error instanceof CommandError)) throw error;
+    if (isRefusal(error) || !(error instanceof CommandError)) throw error;
   }
+}
+
+async function modelTools(server: ServerClient): Promise<readonly ToolSchema[]> {
+  try {
+    return refuseOwnerTools(await server.tools());
+  } catch (error) {
+    throw error instanceof TokenRefused ? new UnknownRefused(server.url) : error;
+  }
+}
+
+function isRefusal(error: unknown): error is CommandError {
+  return error instanceof OwnerRefused || error instanceof UnknownRefused;
 }
 
 /** The list of tools shows whose token it is: only the owner's has tools of the owner. */
@@ -150,9 +169,9 @@ function portOf(client: () => ServerClient): McpPort {
     // An agent asks for the list once, when it starts. Started before the server, it would have no tools ever after.
     tools: async () => {
       try {
-        return refuseOwnerTools(await client().tools());
+        return await modelTools(client());
       } catch (error) {
-        if (error instanceof TokenRefused || error instanceof OwnerRefused) throw new Error(error.message);
+        if (isRefusal(error)) throw new Error(error.message);
         if (error instanceof CommandError) return agentSchemas();
         throw error;
       }
@@ -160,7 +179,7 @@ function portOf(client: () => ServerClient): McpPort {
     call: async (tool, input) => {
       try {
         const server = client();
-        if (!asked.has(server.url)) refuseOwnerTools(await server.tools());
+        if (!asked.has(server.url)) await modelTools(server);
         asked.add(server.url);
         return await server.callAny(tool, input);
       } catch (error) {

@@ -22,6 +22,10 @@ export async function wholeId(client: BlockSource, given: string): Promise<strin
 async function conversationId(client: BlockSource, given: string): Promise<string> {
   const exact = await client.call("conversation.read", { conversation: given, blocks: 0 });
   if (!isProblem(exact)) return given;
+  if (exact.details?.["restorable_until"] !== undefined)
+    throw new CommandError(
+      `conversation ${given} was deleted. To restore it: blockyard delete ${given} --undo`,
+    );
   const found = exact.problem === "not_found" ? await beginningWith(client, given) : [];
   const [only, ...others] = found;
   if (only === undefined) return known<string>(exact);

@@ -3,6 +3,7 @@
  */
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useCell } from "../state/cell.ts";
+import { unsavedEdits } from "../state/page-state.ts";
 import { useSession } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Message } from "../ui/message.tsx";
@@ -13,6 +14,7 @@ export function ConnectionNote(): ReactNode {
   const session = useSession();
   const link = useCell(session.link.state);
   const waitsFor = useCell(session.waitsFor);
+  const isUnsaved = useCell(unsavedEdits) > 0;
   const isAway = link.state !== "open" || waitsFor !== undefined;
   const [isLong, setLong] = useState(false);
   const hasBeenOpen = useRef(false);
@@ -23,6 +25,12 @@ export function ConnectionNote(): ReactNode {
     const timer = setTimeout(() => setLong(true), QUIET_MS);
     return () => clearTimeout(timer);
   }, [isAway]);
+  useEffect(() => {
+    if (!isAway || !isUnsaved) return;
+    const ask = (event: Event) => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [isAway, isUnsaved]);
   if (link.state === "refused")
     return (
       <div className="connection refused" role="alert">
@@ -36,7 +44,7 @@ export function ConnectionNote(): ReactNode {
       {link.state === "open" ? (
         <span title={waitsFor?.message}>Waiting for the server's database… it updates by itself</span>
       ) : hasBeenOpen.current ? (
-        "Reconnecting… your work is saved"
+        `Reconnecting… ${isUnsaved ? "keep this page open, your last edits aren't saved yet" : "your work is saved"}`
       ) : (
         "Connecting…"
       )}

@@ -13,7 +13,7 @@ import * as Y from "yjs";
 import { undo } from "../actions/actions.ts";
 import { noteEdit } from "../actions/my-edits.ts";
 import { takeEarly } from "../state/invitation.ts";
-import { notify } from "../state/page-state.ts";
+import { notify, unsavedEdits } from "../state/page-state.ts";
 import type { Session } from "../state/session.tsx";
 import { coloured } from "./colours.ts";
 import { remoteCursors, setCursors } from "./remote-cursors.ts";
@@ -196,7 +196,9 @@ export class Desk {
     if (this.#unsent.length === 0) return;
     const update = Y.mergeUpdates(this.#unsent);
     this.#unsent = [];
+    unsavedEdits.change((count) => count + 1);
     void this.#session.replica.update(this.#block, update).then((answer) => {
+      unsavedEdits.change((count) => count - 1);
       if (isProblem(answer)) this.#failed(answer);
     });
   }

@@ -53,6 +53,8 @@ export const renaming = new Cell<
     }
   | undefined
 >(undefined);
+/** Changes in editors that the server has not acknowledged. */
+export const unsavedEdits = new Cell(0);
 /** Whether the list keeps its end in view. */
 export const isFollowing = new Cell(true);
 /** Whether the end of the list is on the screen. */

@@ -3,6 +3,7 @@
  */
 import { type Draft, isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { exportFile } from "../../packages/server/src/export/export-file.ts";
 import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
 let yard: Yard;
@@ -45,6 +46,24 @@ test("[V13] a part that cannot be loaded says so, and the rest of the page goes 
   await later.getByRole("textbox", { name: "Prompt" }).press("Escape");
   await later.keyboard.press("?");
   await later.getByRole("dialog").waitFor();
+  await context.close();
+});
+
+test("[V154] a line of a prompt is a line, on the page and in the exported file", async () => {
+  const conversation = await newConversation(yard.kernel, "Lines");
+  const text = "first line\nsecond line\n- one\n  more";
+  await say(yard.kernel, conversation, [{ text, role: "user" }, { text }]);
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  const file = must(await exportFile(yard.kernel, conversation, "html", false));
+  const exported = await context.newPage();
+  let whole = "";
+  for await (const piece of file.body) whole += piece;
+  await exported.setContent(whole);
+  for (const shown of [page, exported]) {
+    const [prompt, answer] = [shown.getByText("first line").first(), shown.getByText("first line").last()];
+    await expect.poll(() => prompt.innerText()).toBe("first line\nsecond line");
+    expect(await answer.innerText()).toBe("first line second line");
+  }
   await context.close();
 });
 

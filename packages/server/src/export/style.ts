@@ -27,6 +27,7 @@ pre.terminal,pre.command{background:var(--term);color:var(--term-text)}
 .said,.report,.thought{max-width:42rem}
 .speaker{margin:1.4rem 0 .3rem;font-size:.85rem;color:var(--dim)}.speaker-name{font-weight:600;color:var(--text)}
 .kind-text.role-user{background:var(--user);padding:.1rem 1rem;border-radius:4px 14px 14px 14px;width:fit-content;max-width:44rem}
+.role-user .said :is(p,li){white-space:pre-line}
 .who{font-weight:600;color:var(--accent)}
 .gathered>summary,.tool>summary,.thinking>summary{color:var(--dim);font-size:.88rem;padding:.1rem 0}
 .gathered[open]{border-left:1px solid var(--line);padding-left:.75rem}

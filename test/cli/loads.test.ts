@@ -63,6 +63,19 @@ it("[U95] a command that a server answers loads no schema, no text, no store", a
   expect(modules.length).toBeLessThan(60);
 });
 
+it("[U95] mcp loads the protocol's library, and of the server only how to reach it: an agent may not wait for its tools", async () => {
+  const server = createServer((_, response) => response.end("[]"));
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { code, modules } = await loadedBy(["mcp"], { BLOCKYARD_URL: url, BLOCKYARD_TOKEN: "t" });
+  server.close();
+  expect(code).toBe(0);
+  const foreign =
+    /^packages\/(providers\/|kernel\/src\/(write|text|ingest)\/|server\/src\/(turns|stores|app\/tool-table|files)\/?)/;
+  expect(modules.filter((each) => foreign.test(each))).toEqual([]);
+  expect(modules.filter((each) => each.startsWith("packages/")).length).toBeLessThan(60);
+});
+
 it("[U95] one that opens the database itself loads no agent, no adapter and no transport", async () => {
   const { code, stdout, modules } = await loadedBy(["ls"]);
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("The only one") });

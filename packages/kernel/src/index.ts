@@ -291,7 +291,6 @@ export {
   callBytes,
   callIn,
   makeTable,
-  modelName,
   schemasOf,
   type ToolSchema,
   type ToolTable,
@@ -302,6 +301,7 @@ export {
   type Calls,
   type CallsOf,
   type CallTool,
+  modelName,
   typedCalls,
 } from "./tools/calls.ts";
 export { type ExportLine, exportLines } from "./tools/conversation-export.ts";

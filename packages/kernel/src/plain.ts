@@ -44,4 +44,4 @@ export {
   plural,
   spentWords,
 } from "./presentation/format.ts";
-export { typedCalls } from "./tools/calls.ts";
+export { modelName, typedCalls } from "./tools/calls.ts";

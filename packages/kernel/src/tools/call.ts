@@ -11,6 +11,7 @@ import { cleanJson, type Json } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
 import { type Problem, problem } from "../model/problem.ts";
 import { type Access, may } from "./access.ts";
+import { modelName } from "./calls.ts";
 import { answerOnce } from "./keyed.ts";
 import type { Call, Caller, Tool } from "./tool.ts";
 
@@ -40,11 +41,6 @@ export function makeTable(tools: readonly Tool[]): ToolTable {
     byName.set(modelName(tool.name), tool);
   }
   return { tools, find: (name) => byName.get(name) };
-}
-
-/** `block.edit` is `block_edit` where names may hold no dot. */
-export function modelName(name: string): string {
-  return name.replaceAll(".", "_");
 }
 
 const schemas = new WeakMap<ToolTable, readonly ToolSchema[]>();

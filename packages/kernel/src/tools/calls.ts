@@ -40,3 +40,8 @@ export function typedCalls<Table extends Calls>(
 ): CallTool<Table> {
   return call as CallTool<Table>;
 }
+
+/** `block.edit` is `block_edit` where names may hold no dot. */
+export function modelName(name: string): string {
+  return name.replaceAll(".", "_");
+}

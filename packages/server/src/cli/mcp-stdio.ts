@@ -10,10 +10,10 @@
 
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { problem, type ToolSchema } from "@blockyard/kernel";
+import type { ToolSchema } from "@blockyard/kernel";
+import { problem } from "@blockyard/kernel/plain";
 import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { agentSchemas } from "../app/tool-table.ts";
 import { VERSION } from "../system/version.ts";
 import type { Announcement } from "../transports/announcer.ts";
 import { type Announcing, changedUris, type McpPort, mcpServer } from "../transports/mcp.ts";
@@ -172,7 +172,8 @@ function portOf(client: () => ServerClient): McpPort {
         return await modelTools(client());
       } catch (error) {
         if (isRefusal(error)) throw new Error(error.message);
-        if (error instanceof CommandError) return agentSchemas();
+        // Only then is it needed what the server would say.
+        if (error instanceof CommandError) return (await import("../app/tool-table.ts")).agentSchemas();
         throw error;
       }
     },

@@ -6,16 +6,15 @@
  * It knows its tools through a port, so that the stdio command can put the running server behind it.
  */
 
+import type { Json, ToolSchema } from "@blockyard/kernel";
 import {
   isProblem,
-  type Json,
   modelName,
   type Problem,
   parseBlockId,
   problem,
-  type ToolSchema,
   typedCalls,
-} from "@blockyard/kernel";
+} from "@blockyard/kernel/plain";
 import {
   createMcpHandler,
   type McpHttpHandler,

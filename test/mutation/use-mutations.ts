@@ -16,7 +16,7 @@ export const USE_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "use: a turn in which something was denied ends as if it were done",
-    file: "packages/server/src/cli/run-turn.ts",
+    file: "packages/server/src/cli/follow-turn.ts",
     find: '      return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;\n',
     replace: '      return ended.status === "done" ? EXIT.done : EXIT.failed;\n',
     tests: commands,

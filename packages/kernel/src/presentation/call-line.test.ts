@@ -67,6 +67,12 @@ it("[V129] a call whose question was answered is told by the answer", () => {
   expect(cameWords(call({ toolName: "Read", shortResult: "2 lines" }), [])).toBe("2 lines");
 });
 
+it("[V122] that a call failed is said once, at the end of its line", () => {
+  const failed = { toolName: "mcp__lab__fail", success: false };
+  expect(cameWords(call({ ...failed, shortResult: "failed" }), [])).toBeUndefined();
+  expect(cameWords(call({ ...failed, shortResult: "no such file" }), [])).toBe("no such file");
+});
+
 it.each([
   ["The user wants X. Then Y.", "The user wants X."],
   ["\n\n**Looking**\n\nList files.", "**Looking**"],

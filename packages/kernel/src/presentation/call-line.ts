@@ -55,15 +55,14 @@ function subjectOf(params: string, title: string): string {
 }
 
 /** What came of a call, in a few words; nothing where its ask says that. */
-export function cameWords(
-  { metadata }: Facts,
-  results: readonly Facts[],
-  folder?: string,
-): string | undefined {
+export function cameWords(call: Facts, results: readonly Facts[], folder?: string): string | undefined {
+  const { metadata } = call;
   const { shortResult } = metadata;
   const isSaid =
     isAnswered(metadata) || results.some((result) => givenAnswers(result.metadata) !== undefined);
   if (shortResult === undefined || isSaid) return undefined;
+  // That it failed is said at the end of the line.
+  if (shortResult === callOutcome(call).word) return undefined;
   return shortenPaths(shortResult, folder);
 }
 

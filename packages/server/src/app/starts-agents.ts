@@ -1,6 +1,6 @@
 /** Whether a command line may start agents or commands, known before anything large is loaded. */
 
-/** Commands that start none. Any other word may be a folder to serve, the value of an option, or `run`. */
+/** Commands that start none. Any other word may be a folder to serve, the value of an option, `run`, or `attach`, whose answers can start a turn. */
 export const QUIET_COMMANDS: readonly string[] = [
   ...[
     "ingest",

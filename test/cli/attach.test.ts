@@ -1,9 +1,18 @@
 /** `blockyard attach`: a turn that somebody else started, seen, changed and stopped from a second command. */
 
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { ended, fixtures, newPlace, type Place, printed, removePlace, run, start } from "./command.ts";
+import {
+  ended,
+  fixtures,
+  newPlace,
+  ownerCalls,
+  type Place,
+  printed,
+  removePlace,
+  run,
+  start,
+} from "./command.ts";
 
 const LIMIT_MS = 180_000;
 const places: Place[] = [];
@@ -20,13 +29,7 @@ it(
     const server = start(here, ["serve", "--port", "0"], { BLOCKYARD_CLAUDE: agent });
     const served = ended(server);
     await printed(server, /Open\s+(http\S+)/);
-    const { url } = JSON.parse(readFileSync(join(here.home, "server.json"), "utf8")) as { url: string };
-    const token = readFileSync(join(here.home, "token"), "utf8").trim();
-    // biome-ignore lint/suspicious/noExplicitAny: what a tool answers is looked at field by field
-    const call = async (tool: string, input: object): Promise<any> => {
-      const request = { method: "POST", headers: { authorization: `Bearer ${token}` } };
-      return (await fetch(`${url}/v1/tools/${tool}`, { ...request, body: JSON.stringify(input) })).json();
-    };
+    const call = ownerCalls(here);
     const { conversation: idle } = await call("conversation.create", { title: "Idle" });
     const nothing = await run(here, ["attach", idle]);
     expect(nothing).toMatchObject({ code: 3, stderr: expect.stringContaining("Nothing runs") });

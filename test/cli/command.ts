@@ -2,7 +2,7 @@
  * The command as people run it: a process of its own with a home of its own, and nothing of this machine's environment.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -91,6 +91,17 @@ export async function serve(place: Place): Promise<{ readonly link: string; stop
       child.kill("SIGTERM");
       return end;
     },
+  };
+}
+
+/** Calls tools of the place's running server as its owner. */
+// biome-ignore lint/suspicious/noExplicitAny: what a tool answers is looked at field by field
+export function ownerCalls({ home }: Place): (tool: string, input: object) => Promise<any> {
+  const { url } = JSON.parse(readFileSync(join(home, "server.json"), "utf8")) as { url: string };
+  const token = readFileSync(join(home, "token"), "utf8").trim();
+  return async (tool, input) => {
+    const request = { method: "POST", headers: { authorization: `Bearer ${token}` } };
+    return (await fetch(`${url}/v1/tools/${tool}`, { ...request, body: JSON.stringify(input) })).json();
   };
 }
 

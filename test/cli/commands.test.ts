@@ -21,6 +21,7 @@ import {
   fixtures,
   jsonLines,
   newPlace,
+  ownerCalls,
   type Place,
   placeSessions,
   printed,
@@ -793,13 +794,7 @@ describe("run beside another turn", () => {
       const server = start(here, ["serve", "--port", "0"], { BLOCKYARD_CLAUDE: agent });
       const served = ended(server);
       await printed(server, /Open\s+(http\S+)/);
-      const { url } = JSON.parse(readFileSync(join(here.home, "server.json"), "utf8")) as { url: string };
-      const token = readFileSync(join(here.home, "token"), "utf8").trim();
-      // biome-ignore lint/suspicious/noExplicitAny: what a tool answers is looked at field by field
-      const call = async (tool: string, input: object): Promise<any> => {
-        const request = { method: "POST", headers: { authorization: `Bearer ${token}` } };
-        return (await fetch(`${url}/v1/tools/${tool}`, { ...request, body: JSON.stringify(input) })).json();
-      };
+      const call = ownerCalls(here);
       const recording = join(fixtures, "claude/permission-control.jsonl");
       const plan = { recording, lines: 0, act: "ask", answers: join(here.folder, "answers") };
       const prompt = JSON.stringify(plan);

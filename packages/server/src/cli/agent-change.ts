@@ -1,5 +1,6 @@
 /** What `blockyard attach` does to an agent that works: mode, model and effort, its background tasks, its end. */
 
+import { plural } from "@blockyard/kernel/plain";
 import type { ToolInput } from "../contract/index.ts";
 import { visibleName } from "../processes/visible.ts";
 import { type BlockSource, known } from "./block-source.ts";
@@ -39,9 +40,11 @@ export async function stopTurn(client: BlockSource, conversation: string, isJson
   const { stopped, held } = answer;
   if (isJson) await printJson(answer);
   else if (stopped === 0) await print("Nothing runs in this conversation.\n");
-  else
-    await print(
-      `Stopped.${held > 0 ? ` ${held} waiting messages are held: send or delete them on the page.` : ""}\n`,
-    );
+  else await print(`Stopped.${heldText(held)}\n`);
   return stopped === 0 ? EXIT.nothing : EXIT.done;
+}
+
+function heldText(held: number): string {
+  if (held === 0) return "";
+  return ` ${plural(held, "message")} that waited ${held === 1 ? "was" : "were"} not sent: send or remove ${held === 1 ? "it" : "them"} on the page.`;
 }

@@ -60,6 +60,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: endToEnd,
+          globalSetup: "test/e2e/setup.ts",
           testTimeout: 120_000,
           retry,
           env,

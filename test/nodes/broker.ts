@@ -2,10 +2,10 @@
  * A NATS broker for tests: Debian's nats-server, which is installed where it is missing and can be. It can be killed, and
  * come back at the same address knowing nothing.
  */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
 import { connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { debianProgram } from "../debian.ts";
 import { endWithUs } from "./end-with-us.ts";
 
 const PATHS = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"];
@@ -31,7 +31,7 @@ export class Broker {
 
   async run(): Promise<void> {
     const args = ["-a", "127.0.0.1", "-p", String(this.port)];
-    this.#process = endWithUs(spawn(brokerPath(), args, { stdio: "ignore" }));
+    this.#process = endWithUs(spawn(debianProgram("nats-server", PATHS), args, { stdio: "ignore" }));
     for (const endMs = Date.now() + START_MS; !(await isOpen(this.port)); await sleep(20))
       if (Date.now() > endMs) throw new Error("nats-server does not start");
   }
@@ -43,17 +43,6 @@ export class Broker {
     child.kill(signal);
     if (signal === "SIGKILL") await ended;
   }
-}
-
-function brokerPath(): string {
-  const found = PATHS.find((path) => existsSync(path));
-  if (found) return found;
-  try {
-    execFileSync("apt-get", ["install", "-y", "nats-server"], { stdio: "ignore", timeout: 300_000 });
-  } catch {
-    throw new Error("These tests need nats-server and could not install it: apt-get install nats-server");
-  }
-  return PATHS[0] as string;
 }
 
 function isOpen(port: number): Promise<boolean> {

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Browser, chromium } from "playwright-core";
 import { require } from "../checks.ts";
-import { chromiumPath } from "../e2e/page/yard.ts";
+import { chromiumPath } from "../e2e/page/chromium.ts";
 import type { StoreCheck } from "./check.ts";
 import { OutageWorld } from "./outage-world.ts";
 import type { Relay, RelayMode } from "./relay.ts";

@@ -2,8 +2,7 @@
  * A real server on a free port, with the built page, and a real browser that is let in by the link: what page tests,
  * the page bench and the screenshots run on. Everything is under a folder of its own and gone afterwards.
  */
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,9 +12,9 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { type Running, serve } from "../../../packages/server/src/app/serve.ts";
 import { StreamIngest } from "../../../packages/server/src/ingest/ingest-stream.ts";
 import { buildPage } from "../../../scripts/build-page.mjs";
+import { chromiumPath } from "./chromium.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../../packages/providers/fixtures/", import.meta.url));
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 export interface Look {
   readonly width?: number;
@@ -125,18 +124,6 @@ async function visit(browser: Browser, running: Running, path: string, look: Loo
   await page.goto(`${running.url}${place}${token}${hash === undefined ? "" : `#${hash}`}`);
   await page.waitForSelector(".sidebar", { state: "attached" });
   return { page, context, complaints };
-}
-
-/** Debian's package; where it is missing and can be installed, it is. */
-export function chromiumPath(): string {
-  const found = CHROMIUM.find((path) => existsSync(path));
-  if (found) return found;
-  try {
-    execFileSync("apt-get", ["install", "-y", "chromium"], { stdio: "ignore", timeout: 300_000 });
-  } catch {
-    throw new Error("These tests need Chromium and could not install it: apt-get install chromium");
-  }
-  return CHROMIUM[0] as string;
 }
 
 /** A recording, fed in whole; the id of its conversation. */

@@ -19,6 +19,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Block, isEnded, isProblem, Kernel, MemoryStore } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { debianProgram } from "../../../../test/debian.ts";
 import { toAsk } from "../access/effect.ts";
 import { Child, type ChildSpec } from "../processes/child.ts";
 import { ProcessTracker } from "../processes/process-tracker.ts";
@@ -73,21 +74,13 @@ const mayConfine = process.platform === "linux" && hasBubblewrap();
 let web: Server;
 let port = 0;
 
-/** Installed where it can be, as other tests do with Chromium. */
 function hasBubblewrap(): boolean {
-  if (!existsSync("/usr/bin/bwrap")) {
-    try {
-      execFileSync("apt-get", ["install", "-y", "bubblewrap"], { stdio: "ignore", timeout: 300_000 });
-    } catch {
-      process.stderr.write("The sandbox is not tested: apt-get install bubblewrap\n");
-      return false;
-    }
-  }
   try {
-    execFileSync("/usr/bin/bwrap", ["--unshare-all", "--ro-bind", "/", "/", "true"], { stdio: "ignore" });
+    const bubblewrap = debianProgram("bubblewrap", ["/usr/bin/bwrap"]);
+    execFileSync(bubblewrap, ["--unshare-all", "--ro-bind", "/", "/", "true"], { stdio: "ignore" });
     return true;
-  } catch {
-    process.stderr.write("The sandbox is not tested: the kernel does not allow bubblewrap\n");
+  } catch (error) {
+    process.stderr.write(`The sandbox is not tested: ${error}\n`);
     return false;
   }
 }

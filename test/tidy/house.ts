@@ -153,7 +153,7 @@ export const entries = [
   /\.fuzz\.ts$/,
   /^bench\/[^/]+\.ts$/,
   /^examples\//,
-  /^test\/[^/]+\/main\.ts$/,
+  /^test\/[^/]+\/(main|setup)\.ts$/,
   /^vitest\.config\.ts$/,
 ];
 

@@ -3,6 +3,7 @@
  * beside it, tried on samples in tidy/samples.test.ts; here they meet the real files.
  */
 import { expect, it } from "vitest";
+import { checkBounds } from "./tidy/bounds.ts";
 import { checkPurity, checkRawHtml, checkShells, checkSwitchedOff } from "./tidy/calls.ts";
 import { checkCasts, checkMetadataReads } from "./tidy/casts.ts";
 import { checkWalk, findBrokenLinks, findUnlinked } from "./tidy/docs.ts";
@@ -28,6 +29,7 @@ it.each<[string, () => string[]]>([
   ["no shell is started with a pasted command", () => checkShells(code)],
   ["no raw HTML gets into the page", () => checkRawHtml(code)],
   ["few casts forget a type, and each says why", () => checkCasts(code)],
+  ["bounds stand in tables", () => checkBounds(code)],
   ["metadata is read by its type", () => checkMetadataReads(code)],
   ["no test is switched off", () => checkSwitchedOff(code)],
   ["files are of a size that one can read", () => checkFileLength([...code, ...styles])],

@@ -1,13 +1,14 @@
 /** The guides say what is so: the tools' page is the table's, and every command that is shown is one. */
+
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { limits } from "@blockyard/kernel";
 import { expect, it } from "vitest";
-import { MAX_EACH, MAX_GUESTS } from "../../packages/server/src/access/http-gateway.ts";
-import { MAX_CONNECTIONS } from "../../packages/server/src/app/listeners.ts";
-import { MAX_SOCKETS, OWNER_SOCKETS } from "../../packages/server/src/transports/ws.ts";
+import { MAX_CONNECTIONS_EACH, MAX_GUEST_CONNECTIONS } from "../../packages/server/src/access/limits.ts";
+import { MAX_CONNECTIONS } from "../../packages/server/src/app/limits.ts";
+import { MAX_SOCKETS, OWNER_SOCKETS } from "../../packages/server/src/transports/limits.ts";
 import { agentsPage } from "./agents-page.ts";
 import { ended, jsonLines, newPlace, removePlace, run, serve } from "./command.ts";
 import { toolSchemas, toolsPage } from "./tools-page.ts";
@@ -52,7 +53,7 @@ it("the bounds in the guide are those of the code", () => {
   const number = (value: number) => value.toLocaleString("en-US");
   const sockets = `| WebSockets | ${number(MAX_SOCKETS)}, of which ${number(OWNER_SOCKETS)} are the owner's alone |`;
   expect(guide).toContain(sockets);
-  const connections = `| connections | ${number(MAX_CONNECTIONS)}; ${number(MAX_EACH)} for each agent or viewer, ${number(MAX_GUESTS)} for all of them |`;
+  const connections = `| connections | ${number(MAX_CONNECTIONS)}; ${number(MAX_CONNECTIONS_EACH)} for each agent or viewer, ${number(MAX_GUEST_CONNECTIONS)} for all of them |`;
   expect(guide).toContain(connections);
   const { requestsPerMinute, requestBurst, callerCalls, callerQueue, blocksPerHour, storedCharsPerHour } =
     limits;

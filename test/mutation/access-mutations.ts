@@ -25,7 +25,7 @@ export const ACCESS_MUTATIONS: readonly Mutation[] = [
   {
     name: "fairness: what is small comes while the owner waits",
     file: "packages/server/src/system/rounds.ts",
-    find: "if (this.#looks < MOST_LOOKS && this.#isHeld()) {",
+    find: "if (this.#looks < MAX_LOOKS && this.#isHeld()) {",
     replace: "if (this.#looks < 0 && this.#isHeld()) {",
     tests: ["packages/server/src/system/rounds.test.ts"],
     projects: unit,
@@ -205,8 +205,8 @@ export const ACCESS_MUTATIONS: readonly Mutation[] = [
   {
     name: "pieces: long answers are made at once",
     file: "packages/server/src/app/call-gateway.ts",
-    find: 'if (caller.role === "owner" || isWithin(answer, PIECE_CHARS)) return undefined;',
-    replace: "if (caller.role !== undefined || isWithin(answer, PIECE_CHARS)) return undefined;",
+    find: 'if (caller.role === "owner" || isWithin(answer, JSON_PIECE_CHARS)) return undefined;',
+    replace: "if (caller.role !== undefined || isWithin(answer, JSON_PIECE_CHARS)) return undefined;",
     tests: ["test/access/slices.test.ts"],
     projects: unit,
     only: "AC260",

@@ -190,3 +190,24 @@ export const testing = /(\.(test|fuzz|contract)\.tsx?$)|(\/testing\/)|(^test\/)/
 export const maxCasts = 5;
 /** Where metadata gets its type by the kind of its block. */
 export const metadataFile = "packages/kernel/src/model/metadata.ts";
+
+/** Where bounds stand, and the waits between a provider's byte and a pixel. */
+export const boundTable = /\/(limits|latency)\.ts$/;
+/** A constant with such a name says how much, how often or how long, however small it is. */
+export const quantity =
+  /^(MAX|MOST|MIN|LONGEST)_|_(MS|SECONDS|BYTES|MB|CHARS|UNITS|LINES|ROWS|BLOCKS|FILES|TRIES|DEPTH)$/;
+/** Units of time, sizes and parts of formats, shares, sizes on the screen: numbers that bound nothing. */
+export const notBounds =
+  /^((DAY|HOUR)_MS|MILLIS|(HEADER|FRAME|TRAILER|IV|TAG|HASH|SIGNATURE)_BYTES|(TAG|ID|LEGACY|CUT)_CHARS|DOCUMENTS_PER_PAGE|HASH_BITS|REPLICA_MIN|MIN_NODE|NOT_FOUND|DEFAULT_PORT|COMPOSING_CODE|SPACE|.*_(VERSION|PX|SHARE|PRICE))$/;
+/** Scenes and figures of the demo, the bench and recordings; an algorithm's own numbers; HTTP's status codes. */
+export const notBoundsFiles =
+  /\/cli\/(bench|demo)[^/]*\.ts$|\/server\/src\/demo\/|\/sha256\.ts$|\/transports\/answer\.ts$|\/turns\/replay\.ts$/;
+/** Which argument of a call says how long. */
+export const waits: Readonly<Record<string, number>> = {
+  "AbortSignal.timeout": 0,
+  setInterval: 1,
+  setTimeout: 1,
+  sleep: 0,
+};
+/** A field or parameter with such a name says how long or how much, for whatever is called with it. */
+export const measured = /[a-z](Ms|Bytes|Chars)$|^(maxBuffer|maxPayload|timeout|highWaterMark)$/;

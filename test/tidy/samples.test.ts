@@ -1,5 +1,6 @@
 /** The checks of the tidy test on small samples, good and bad: a check that cannot fail is worth nothing. */
 import { describe, expect, it } from "vitest";
+import { checkBounds } from "./bounds.ts";
 import { checkPurity, checkRawHtml, checkShells, checkSwitchedOff } from "./calls.ts";
 import { checkCasts, checkMetadataReads } from "./casts.ts";
 import { checkWalk, findBrokenLinks, findUnlinked } from "./docs.ts";
@@ -48,6 +49,31 @@ function check(rows: Rows, look: (files: File[]) => string[]): void {
     else expect(found).toEqual([expect.stringContaining(complaint)]);
   });
 }
+
+describe("bounds", () => {
+  const file = `${server}/turns/waiting.ts`;
+  const rows: Rows = [
+    [file, "const QUEUED_MESSAGES = 20;", "QUEUED_MESSAGES is a bound"],
+    [file, "export const STOP_TRIES = 3;", "STOP_TRIES is a bound"],
+    [file, "const GRACE_MS = 5 * 60_000;", "GRACE_MS is a bound"],
+    [`${server}/turns/limits.ts`, "export const QUEUED_MESSAGES = 20;", undefined],
+    [`${server}/turns/waiting.test.ts`, "const QUEUED_MESSAGES = 20;", undefined],
+    [`${server}/demo/story.ts`, "export const DEMO_LINES = 500;", undefined],
+    [file, "const OPEN = 1;", undefined],
+    [file, "const MAGIC = 0x377f0682;", undefined],
+    [file, "const METHOD_NOT_FOUND = -32601;", undefined],
+    [file, "const HEADER_BYTES = 32;", undefined],
+    [file, "const WAIT_MS = 2 * limits.holdMs;", undefined],
+    [file, "function wait() { setTimeout(look, 500); }", "setTimeout is given a number"],
+    [file, "async function wait() { await sleep(10 * 1_000); }", "sleep is given a number"],
+    [file, "const signal = AbortSignal.timeout(3_000);", "AbortSignal.timeout is given a number"],
+    [file, "function wait() { setTimeout(look, 0); setTimeout(look, GRACE_MS); }", undefined],
+    [file, "start({ timeoutMs: 500 });", "timeoutMs is given a number"],
+    [file, "function wait(waitMs = 500) {}", "waitMs is given a number"],
+    [file, "start({ timeoutMs: GRACE_MS, waitMs: 0 });", undefined],
+  ];
+  check(rows, (files) => checkBounds(files.map(parse)));
+});
 
 describe("what starts often", () => {
   const worker = `${server}/search/search.worker.ts`;

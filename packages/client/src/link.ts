@@ -4,7 +4,9 @@
  *
  * It knows nothing of blocks: frames go through it as they are. What was lost while it was away is the replica's matter.
  */
+
 import type { Replica, ServerFrame } from "@blockyard/kernel";
+import { FIRST_WAIT_MS, LONGEST_WAIT_MS, PING_MS, PONG_MS, STEADY_MS } from "./limits.ts";
 
 export type LinkState =
   | { readonly state: "connecting"; readonly tries: number }
@@ -26,14 +28,6 @@ export interface LinkOptions {
   /** Told of every change of the state. */
   readonly told: (state: LinkState) => void;
 }
-
-const PING_MS = 15_000;
-/** An answer to a ping takes at most this. */
-const SILENCE_MS = 20_000;
-const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 10_000;
-/** A connection that has lasted this long was a good one: the next pause is the shortest again. */
-const STEADY_MS = 10_000;
 
 /** What WebSocket is outside of browsers. */
 type Socket = new (url: string, options?: { headers: Record<string, string> }) => WebSocket;
@@ -174,7 +168,7 @@ export class Link {
     this.#patience ??= setTimeout(() => {
       socket.close();
       this.#closed(socket);
-    }, SILENCE_MS);
+    }, PONG_MS);
     socket.send(JSON.stringify({ type: "ping", n: ++this.#pings }));
   }
 

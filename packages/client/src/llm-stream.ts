@@ -4,7 +4,9 @@
  *
  * Invariant: however often it was cut, the messages are those of a reader that never was.
  */
+
 import { isProblem, type LlmEvent, type LlmMessage, type Problem, reduceLlm } from "@blockyard/kernel";
+import { STREAM_FIRST_WAIT_MS, STREAM_LONGEST_WAIT_MS, STREAM_SILENCE_MS } from "./limits.ts";
 
 export interface LlmOptions {
   /** The first message to be told, finished or not; without it, those that run now and all that follow. */
@@ -25,11 +27,6 @@ interface Place {
   readonly headers: Readonly<Record<string, string>>;
   readonly conversation: string;
 }
-
-/** The server says something every fifteen seconds: after this long the connection is dead. */
-const SILENCE_MS = 45_000;
-const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 10_000;
 
 export function llmStream(
   place: Place,
@@ -75,7 +72,7 @@ class Reader {
       const refused = await this.#read().catch(() => undefined); // cut: it comes back
       if (refused) return refused;
       this.#tries++;
-      const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#tries);
+      const longest = Math.min(STREAM_LONGEST_WAIT_MS, STREAM_FIRST_WAIT_MS * 2 ** this.#tries);
       await pause(longest * (0.5 + Math.random() / 2), this.#over);
     }
     return undefined;
@@ -142,7 +139,7 @@ class Silence {
 
   constructor(over: AbortSignal) {
     this.#over = over;
-    this.#timer = setTimeout(this.#cut, SILENCE_MS);
+    this.#timer = setTimeout(this.#cut, STREAM_SILENCE_MS);
     over.addEventListener("abort", this.#cut);
     if (over.aborted) this.#cut();
   }
@@ -153,7 +150,7 @@ class Silence {
 
   heard(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#cut, SILENCE_MS);
+    this.#timer = setTimeout(this.#cut, STREAM_SILENCE_MS);
   }
 
   end(): void {

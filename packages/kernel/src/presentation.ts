@@ -39,6 +39,7 @@ export {
   spentWords,
 } from "./presentation/format.ts";
 export { gather, gatheredWords, livingTodos, type TodoStep } from "./presentation/gather.ts";
+export { SUMMARY_LINES } from "./presentation/limits.ts";
 export {
   type LiveEdit,
   type LiveInput,
@@ -75,7 +76,7 @@ export {
 export { boundRules, MarkdownBudget, type MarkdownRules, TOO_HARD } from "./presentation/markdown-bound.ts";
 export { type MathToken, maskMath, mathRules } from "./presentation/markdown-math.ts";
 export { noticeName } from "./presentation/notice-name.ts";
-export { outputSummary, SUMMARY_LINES } from "./presentation/output-summary.ts";
+export { outputSummary } from "./presentation/output-summary.ts";
 export {
   type GrowingString,
   PartialJson,

@@ -10,6 +10,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { type Folded, fold } from "./fold.ts";
+import { HEAD_BYTES, PRINTED_TEXT_CHARS, PRINTED_VALUE_CHARS } from "./limits.ts";
 import { type LogFile, logBytes } from "./log.ts";
 import { normalize } from "./normalize.ts";
 import { recognise } from "./recognise.ts";
@@ -30,8 +31,6 @@ const HELP = `Prints the blocks of a recorded stream or of a session log.
 One JSON object per line and block: id, parent, kind, role, status, text, metadata. Then one line
 {"turns": [...], "unknown": {type: count}, "kinds": {kind: count}, "asks": {opened, answered, expired, open}, "usage": {...}}.
 `;
-
-const HEAD_BYTES = 256 * 1024;
 
 /** Exit code: 0, or 2 with the reason on standard error. */
 export function main(
@@ -171,8 +170,8 @@ function jsonText(result: Folded): string {
 
 function prettyText(result: Folded): string {
   return treeText(result, {
-    textChars: 4_000,
-    valueChars: 160,
+    textChars: PRINTED_TEXT_CHARS,
+    valueChars: PRINTED_VALUE_CHARS,
     digest: (text) => createHash("sha256").update(text).digest("hex").slice(0, 12),
     hidden: ["provider", "turn", "result", "extra", "signature", "opaque"],
   });

@@ -7,11 +7,10 @@
  */
 
 import { type BlockEvent, cleanJson, type Json, type JsonObject, limits } from "@blockyard/kernel";
-import { bounds } from "./bounds.ts";
+import { bounds, CUT_CHARS } from "./limits.ts";
 
 /** Required strings of some kinds are cut instead of dropped. */
 const CUT = new Set(["command", "toolName", "toolUseId", "path"]);
-const CUT_CHARS = 64 * 1024;
 
 /** `isShort`: it comes of one short line; then only what adds up over lines, a tool's input, can be too long. */
 export function bounded(event: BlockEvent, isShort = false): BlockEvent {

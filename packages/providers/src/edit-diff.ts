@@ -7,6 +7,7 @@
  */
 
 import type { PatchChange } from "./apply-patch.ts";
+import { ASKED_DIFF_CHARS } from "./limits.ts";
 import { hunksOf, unifiedDiff } from "./unified-diff.ts";
 
 export interface Edit {
@@ -36,11 +37,9 @@ export function overwrittenFile(path: string, content: string): PatchChange {
   return diff === "" ? { path, kind: "modify" } : { path, kind: "modify", diff, unverified: true };
 }
 
-const ASKED_CHARS = 64 * 1024;
-
 /** The change as a question shows it. One that is longer is asked for by its input. */
 export function askedText({ diff }: PatchChange): string | undefined {
-  return diff === undefined || diff.length > ASKED_CHARS ? undefined : diff;
+  return diff === undefined || diff.length > ASKED_DIFF_CHARS ? undefined : diff;
 }
 
 /** A piece of a file has no end of file: the last line of each side counts as whole. */

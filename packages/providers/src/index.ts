@@ -9,7 +9,6 @@ export { type Adapter, type Before, countedIn } from "./adapter.ts";
 export { anthropicAdapter, anthropicWith } from "./anthropic/adapter.ts";
 export type { AnthropicOptions } from "./anthropic/state.ts";
 export { type PatchChange, patchChanges } from "./apply-patch.ts";
-export { bounds } from "./bounds.ts";
 export { cutCall, endCall, type Outcome, openResult, resultKey } from "./call.ts";
 export { joinedLabels } from "./claude/ask.ts";
 export { codexAdapter } from "./codex/adapter.ts";
@@ -23,6 +22,7 @@ export { hasMoreValues, isObject, parseJson, parseLine } from "./framing/json.ts
 export { type Line, LineReader } from "./framing/lines.ts";
 export { END_MARKER, type SseItem, SseReader } from "./framing/sse.ts";
 export { languageOf } from "./language.ts";
+export { bounds } from "./limits.ts";
 export {
   type FolderEntry,
   type FoundLog,

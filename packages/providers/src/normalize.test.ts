@@ -3,7 +3,7 @@ import type { BlockEvent, Json } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import type { Adapter } from "./adapter.ts";
 import { bounded } from "./bounded.ts";
-import { bounds } from "./bounds.ts";
+import { bounds } from "./limits.ts";
 import { Normalizer, normalize } from "./normalize.ts";
 import { type Provider, providers } from "./registry.ts";
 import { NOISE, noiseBlock, unknownEvent } from "./unknown.ts";

@@ -9,11 +9,11 @@
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import type { Before } from "./adapter.ts";
 import { bounded } from "./bounded.ts";
-import { bounds } from "./bounds.ts";
 import { Fold, type Folded } from "./fold.ts";
 import { isObject, parseText } from "./framing/json.ts";
 import { type Line, LineReader } from "./framing/lines.ts";
 import { END_MARKER, type SseItem, SseReader } from "./framing/sse.ts";
+import { BATCH_EVENTS, bounds, SHORT_BATCH_CHARS } from "./limits.ts";
 import type { Provider } from "./registry.ts";
 import { Repeats } from "./repeats.ts";
 
@@ -25,10 +25,6 @@ export interface NormalizeOptions {
   /** Told every line, before its events are given. */
   readonly raw?: (line: string) => void;
 }
-
-/** What comes of lines of this length together fits, whatever they are. */
-const SHORT_CHARS = 256 * 1024;
-const BATCH_EVENTS = 256;
 
 /** How the stream is cut: a decision of its first line that is not blank, for good. */
 type Shape = "undecided" | "lines" | "sse" | "document";
@@ -143,7 +139,7 @@ export class Normalizer {
 
   #step(event: Json): void {
     this.#waiting.push(event);
-    if (this.#waiting.length >= BATCH_EVENTS || this.#waitingChars >= SHORT_CHARS) this.#notify();
+    if (this.#waiting.length >= BATCH_EVENTS || this.#waitingChars >= SHORT_BATCH_CHARS) this.#notify();
   }
 
   #noise(text: string): void {
@@ -154,7 +150,7 @@ export class Normalizer {
   /** Events are parsed in batches and heard in batches: each half runs faster with its code at hand. */
   #notify(): void {
     const { adapter } = this.#provider;
-    const isShort = this.#waitingChars < SHORT_CHARS;
+    const isShort = this.#waitingChars < SHORT_BATCH_CHARS;
     for (const event of this.#waiting) {
       const [state, events] =
         event instanceof Noise ? adapter.noise(this.#state, event.text) : adapter.step(this.#state, event);

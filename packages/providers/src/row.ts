@@ -7,8 +7,8 @@
 
 import type { Json } from "@blockyard/kernel";
 import { patchChanges } from "./apply-patch.ts";
-import { bounds } from "./bounds.ts";
 import { isObject } from "./framing/json.ts";
+import { bounds } from "./limits.ts";
 
 /** The parameters that say most, in this order. */
 const TELLING = [

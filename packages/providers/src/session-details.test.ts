@@ -1,7 +1,7 @@
 /** What a session works with. */
 import { expect, it } from "vitest";
 import { foldLines, init } from "../../../test/claude-lines.ts";
-import { bounds } from "./bounds.ts";
+import { bounds } from "./limits.ts";
 import { codexDetails } from "./session-details.ts";
 
 it("[P32] from the init of Claude Code, told again only where it is new", () => {

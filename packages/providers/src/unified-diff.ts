@@ -7,6 +7,7 @@
  */
 
 import { structuredPatch } from "diff";
+import { DIFF_CONTEXT_LINES, DIFF_EDITS } from "./limits.ts";
 
 export interface Hunk {
   readonly oldStart: number;
@@ -24,9 +25,6 @@ export interface TextPair {
   readonly after: string;
 }
 
-const CONTEXT_LINES = 3;
-/** Edits that are looked for before two texts count as wholly different; time grows with its square. */
-const MAX_EDITS = 1_000;
 const NO_NEWLINE = "\\ No newline at end of file";
 
 /** One file's diff; an empty string where nothing changed. */
@@ -49,8 +47,8 @@ export function hunksOf(pair: TextPair, kind: ChangeKind = "modify"): readonly H
   if (kind === "add" || pair.before === "") return [wholeHunk("", pair.after)];
   if (kind === "delete" || pair.after === "") return [wholeHunk(pair.before, "")];
   const patch = structuredPatch("", "", pair.before, pair.after, undefined, undefined, {
-    context: CONTEXT_LINES,
-    maxEditLength: MAX_EDITS,
+    context: DIFF_CONTEXT_LINES,
+    maxEditLength: DIFF_EDITS,
   });
   return patch === undefined ? [wholeHunk(pair.before, pair.after)] : patch.hunks;
 }

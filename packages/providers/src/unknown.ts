@@ -5,8 +5,8 @@
  */
 
 import type { BlockEvent, BlockKey, Json } from "@blockyard/kernel";
-import { bounds } from "./bounds.ts";
 import { isObject } from "./framing/json.ts";
+import { bounds } from "./limits.ts";
 
 /** The type that a line which is not JSON is counted under. */
 export const NOISE = "(not JSON)";

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { findMarked } from "../../../packages/server/src/processes/child-mark.ts";
 import { homeMark } from "../../../packages/server/src/processes/process-tracker.ts";
-import { bounds } from "../../../packages/server/src/turns/drivers/bounds.ts";
+import { bounds } from "../../../packages/server/src/turns/drivers/limits.ts";
 import { say } from "../../model/script.ts";
 import { fetchCli } from "../clis/fetch.ts";
 import { Lab } from "../clis/lab.ts";

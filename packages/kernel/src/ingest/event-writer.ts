@@ -38,9 +38,6 @@ export interface Known {
 
 export type Item = BlockEvent | { readonly type: "flush"; readonly key: BlockKey; readonly text: string };
 
-/** Metadata of this size is kept where something has to go. */
-const SMALL_CHARS = 16 * 1024;
-
 /** The events of one plan, applied to a draft. */
 export class EventWriter {
   readonly known = new Map<BlockKey, Known>();
@@ -235,7 +232,9 @@ export class EventWriter {
   #endWithin(id: BlockId, status: "done" | "error", metadata: JsonObject): void {
     const block = this.#draft.block(id);
     const before = isProblem(block) ? {} : block.metadata.extra;
-    const large = Object.keys(metadata).filter((key) => JSON.stringify(metadata[key]).length > SMALL_CHARS);
+    const large = Object.keys(metadata).filter(
+      (key) => JSON.stringify(metadata[key]).length > limits.smallMetadataChars,
+    );
     const small = Object.fromEntries(Object.entries(metadata).filter(([key]) => !large.includes(key)));
     const extra = { ...before, ...(small["extra"] as JsonObject | undefined) };
     const ended = this.#draft.status(id, status, { ...small, extra: { ...extra, omitted: large } });

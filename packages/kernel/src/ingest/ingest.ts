@@ -26,9 +26,6 @@ import type { IngestOptions } from "./place.ts";
 
 /** Not an answer to anybody: there are other blocks than were known. */
 const GROWN = problem("conflict", "others have added blocks");
-const EVENTS_PER_WRITE = 400;
-const MAX_PENDING = 4_000;
-const RETRY_MS = 500;
 
 /** A block into which pieces have gone the short way, and how many. */
 interface StreamedTo {
@@ -95,7 +92,7 @@ export class Ingest {
   /** Takes events in. Resolves at once while little waits, later when much does: the caller's backpressure. */
   push(events: readonly BlockEvent[]): Promise<Problem | undefined> {
     for (const event of events) this.#accept(event);
-    const pump = this.#pending.length > MAX_PENDING ? this.#pump : undefined;
+    const pump = this.#pending.length > limits.pendingEvents ? this.#pump : undefined;
     return pump === undefined ? Promise.resolve(this.#failure) : pump.then(() => this.#failure);
   }
 
@@ -247,7 +244,7 @@ export class Ingest {
   async #run(): Promise<void> {
     await Promise.resolve(); // what is accepted in the same turn belongs to the same batch
     while (this.#pending.length > 0 && !this.#failure) {
-      const items = this.#pending.slice(0, EVENTS_PER_WRITE);
+      const items = this.#pending.slice(0, limits.eventsPerWrite);
       const answer = await this.#write(items);
       if (isProblem(answer)) {
         if (answer === GROWN) this.#failure = await this.#lookAtOthers();
@@ -274,7 +271,7 @@ export class Ingest {
     this.#heldSince ??= env.monotonic();
     const isLong = env.monotonic() - this.#heldSince > limits.holdMs;
     if (isLong || (refused.problem !== "storage" && refused.problem !== "busy")) this.#failure = refused;
-    else await new Promise<void>((resume) => env.after(RETRY_MS, resume));
+    else await new Promise<void>((resume) => env.after(limits.ingestRetryMs, resume));
   }
 
   /** The blocks of these items that pieces have gone to. */

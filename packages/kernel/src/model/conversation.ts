@@ -8,6 +8,7 @@ import type { TurnStatus, Usage } from "./event.ts";
 import type { AgentId, BlockId, ConversationId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 import type { Reason } from "./kind.ts";
+import { limits } from "./limits.ts";
 
 /** What is known of what a conversation carries besides its record. */
 type KnownMetadata = {
@@ -112,13 +113,10 @@ export interface Turn {
   readonly orders?: readonly TurnOrder[];
 }
 
-/** What a turn may be said to have cost. */
-const MOST_USD = 1e9;
-
 /** A turn without a cost that nothing can have: whoever said that it earned money would make what others spent look less. */
 export function plausibleTurn(turn: Turn): Turn {
   const { costUsd = 0, ...rest } = turn;
-  return costUsd >= 0 && costUsd <= MOST_USD ? turn : rest;
+  return costUsd >= 0 && costUsd <= limits.turnUsd ? turn : rest;
 }
 
 /** What is known of a turn before it ends. */

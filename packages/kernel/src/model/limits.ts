@@ -1,6 +1,6 @@
 /**
- * Every bound of the kernel, in one place. A queue, buffer, depth, pattern or list that has no line here has no bound,
- * and that is a bug.
+ * Every bound of the kernel but those of presentation/, in one place. A queue, buffer, depth, pattern or list that has no line
+ * here has no bound, and that is a bug.
  */
 
 import { latency } from "./latency.ts";
@@ -178,4 +178,70 @@ export const limits = {
   agentChars: 64,
   titleChars: 300,
   pathChars: 4_096,
+  /** Metadata of this size is kept where something has to go. */
+  smallMetadataChars: 16 * 1024,
+  /** Events of a stream that one write takes, and that may wait for it. */
+  eventsPerWrite: 400,
+  pendingEvents: 4_000,
+  /** How long after a failed write of a stream the next is tried. */
+  ingestRetryMs: 500,
+  /** What a turn may be said to have cost. */
+  turnUsd: 1e9,
+  /** How many logs are asked for at once. */
+  missedLogs: 8,
+  /** A pause is doubled at most so often. */
+  retryDoublings: 16,
+  /** Text of a line-bound pattern is given to the engine in pieces of whole lines, of about this many units. */
+  patternPieceChars: 8_192,
+  /** Beyond these a set of strings is given up: it would demand little and cost much. */
+  patternStrings: 16,
+  /** … and longer ones are not looked for as a whole. */
+  patternStringChars: 48,
+  /** Work that is done sooner than a guard is set up for it, in characters x weight: some 20 ms at worst. */
+  lightSearchWork: 200_000,
+  /** Units looked at of a demanded string: a longer one has shown by then whether it is there. */
+  filteredStringChars: 48,
+  /** Old units are dropped in batches, so that dropping costs little per op. */
+  undoSlackUnits: 64,
+  /** Of a block in a list. */
+  summaryChars: 80,
+  /** A longer text is described, not loaded. */
+  summarizedChars: 256 * 1024,
+  /** Blocks that an export reads at once. */
+  exportedBlocks: 200,
+  /** Records that are read at once: some milliseconds. */
+  costConversations: 500,
+  /** Calls under way on one connection. */
+  connectionCalls: 256,
+  /** What is around a call. */
+  envelopeBytes: 1024,
+  /** More changed blocks than this, and starting anew is cheaper than catching up. */
+  catchUpBlocks: 500,
+  /** A longer text is not read to give a few lines of it, and of all texts of a window or page not more than … */
+  briefChars: 64 * 1024,
+  /** … this many. */
+  briefTotalChars: 4 * 1024 * 1024,
+  /** How long after a failed append the next is tried. */
+  appendRetryMs: 1_000,
+  /** Beyond this many, streams of which all is written are let go of. */
+  idleStreams: 1_024,
+  /** Records of blocks that are kept in memory, per conversation. */
+  blockRecords: 20_000,
+  /** Conversations whose costs are read at once. */
+  costReads: 16,
+  /** An entry without a marked record is left alone for this long: whoever wrote it is about to mark the record. */
+  staleDeletionMs: 60_000,
+  /** Blocks of a long conversation that are read at once: some milliseconds. */
+  readBlocks: 500,
+  /** Blocks whose open unit is remembered. */
+  openUnitBlocks: 20_000,
+  /** How often, and how long apart, the store is asked what became of a commit that it did not answer. */
+  outcomeTries: 20,
+  outcomeMs: 250,
+  /** How often it is asked afterwards, for those who wait for the outcome. */
+  outcomeWaitMs: 1_000,
+  /** A title is made of a sentence, which is cut here, … */
+  derivedTitleChars: 80,
+  /** … and which is looked for in so much of a text. */
+  derivedTitleTextChars: 4_000,
 } as const;

@@ -10,9 +10,6 @@ import { limits } from "../model/limits.ts";
 import type { Op, OpBody } from "../model/op.ts";
 import type { BlockLog, Missed, Store } from "./store.ts";
 
-/** How many logs are asked for at once. */
-const AT_ONCE = 8;
-
 /**
  * All of it as it was at one moment. Where the conversation moves while it is read, the blocks that have changed meanwhile
  * are read again, which are fewer each time: whoever has missed much of a busy conversation gets to its end too.
@@ -32,8 +29,8 @@ export async function readMissed(
     const ops = [...(await store.conversationOps(conversation, since))];
     const query = { conversation, changedSince: from, order: "first", limit: 1e9 } as const;
     const changed = await store.blocks(query);
-    for (let at = 0; at < changed.length; at += AT_ONCE) {
-      const some = changed.slice(at, at + AT_ONCE);
+    for (let at = 0; at < changed.length; at += limits.missedLogs) {
+      const some = changed.slice(at, at + limits.missedLogs);
       // From the beginning each time: how ops are put together into runs may have changed too.
       const logs = await Promise.all(some.map(({ id }) => store.log(id, { seq: since })));
       for (const [i, block] of some.entries()) read.set(block.id, { block, log: logs[i] as BlockLog });

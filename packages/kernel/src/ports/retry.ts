@@ -19,7 +19,7 @@ export class Retry {
   later(run: () => void): void {
     if (this.#cancel) return;
     const longestMs = Math.min(limits.retryMostMs, limits.retryFirstMs * 2 ** this.#tries);
-    this.#tries = Math.min(this.#tries + 1, MOST_DOUBLINGS);
+    this.#tries = Math.min(this.#tries + 1, limits.retryDoublings);
     const waitMs = longestMs * (0.5 + this.#env.random() / 2 ** 33);
     this.#cancel = this.#env.after(waitMs, () => {
       this.#cancel = undefined;
@@ -39,5 +39,3 @@ export class Retry {
     this.#tries = 0;
   }
 }
-
-const MOST_DOUBLINGS = 16;

@@ -8,11 +8,10 @@ import { givenAnswers, isAnswered } from "./ask-words.ts";
 import { callOutcome } from "./call-outcome.ts";
 import { type Deed, deedOf } from "./deed.ts";
 import { shortenPaths } from "./folder-path.ts";
+import { SENTENCE_CHARS, SUBJECT_CHARS } from "./limits.ts";
 import type { Facts } from "./loudness.ts";
 import { toolTitle } from "./tool-title.ts";
 
-const SUBJECT_CHARS = 400;
-const SENTENCE_CHARS = 160;
 const COUNT = /^\d+ items?$/;
 
 export interface CallLine {

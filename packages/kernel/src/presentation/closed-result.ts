@@ -5,15 +5,12 @@
 
 import type { ClosedResult } from "../model/change.ts";
 import { isEnded, type Kind } from "../model/kind.ts";
+import { CLOSED_LINE_CHARS, CLOSED_RESULT_CHARS, SUMMARY_LINES } from "./limits.ts";
 import { endsOf, isCutLine, isFailedResult, type Lines } from "./long-text.ts";
 import { type Facts, formOf, tailLines } from "./loudness.ts";
-import { outputSummary, SUMMARY_LINES } from "./output-summary.ts";
+import { outputSummary } from "./output-summary.ts";
 import { plainTerminal } from "./terminal-text.ts";
 
-/** A shorter text is no more than what would be sent in its place. */
-const MIN_CHARS = 300;
-/** Of a line that is longer, so much: more than is shown of it, whatever codes for a terminal are in it. */
-const LINE_CHARS = 2_000;
 /** Changes and lists are drawn from more than their text. */
 const KINDS: readonly Kind[] = ["tool_result", "code", "command"];
 
@@ -24,7 +21,7 @@ export function closedResult(
   lines: Lines,
 ): ClosedResult | undefined {
   const { kind, status, chars } = result;
-  if (chars < MIN_CHARS || !isEnded(status) || !KINDS.includes(kind)) return undefined;
+  if (chars < CLOSED_RESULT_CHARS || !isEnded(status) || !KINDS.includes(kind)) return undefined;
   const form = formOf(result, call, { lines: lines.length, chars });
   if (form === "line") return kind === "command" && !isFailedResult(result) ? summaryOf(lines) : {};
   if (form !== "ends" && form !== "tail") return undefined;
@@ -34,7 +31,7 @@ export function closedResult(
 }
 
 function bounded(line: string): string {
-  return line.length <= LINE_CHARS ? line : line.slice(0, LINE_CHARS).toWellFormed();
+  return line.length <= CLOSED_LINE_CHARS ? line : line.slice(0, CLOSED_LINE_CHARS).toWellFormed();
 }
 
 function summaryOf(lines: Lines): ClosedResult {

@@ -6,6 +6,7 @@
 import { callOutcome } from "./call-outcome.ts";
 import type { Deed } from "./deed.ts";
 import { formatDuration, plural } from "./format.ts";
+import { SHOWN_DURATION_MS } from "./limits.ts";
 import { deedOfCall, type Entry } from "./loudness.ts";
 import { knownTool, toolTitle } from "./tool-title.ts";
 
@@ -22,8 +23,6 @@ export function gather<T>(items: readonly T[], mayJoin: (item: T) => boolean): r
   return found;
 }
 
-const SHORTEST_MS = 100;
-
 /** What gathered entries were, in the order in which their kinds came first. `tookMs`: of all of them together. */
 export function gatheredWords(entries: readonly Entry[], tookMs = 0): string {
   const counts = new Map<Deed | "think", number>();
@@ -38,7 +37,7 @@ export function gatheredWords(entries: readonly Entry[], tookMs = 0): string {
   );
   if (failed > 0) parts.push(`${failed} failed`);
   const words = parts.join(", ");
-  const took = tookMs >= SHORTEST_MS ? ` · ${formatDuration(tookMs)}` : "";
+  const took = tookMs >= SHOWN_DURATION_MS ? ` · ${formatDuration(tookMs)}` : "";
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}${took}`;
 }
 

@@ -6,13 +6,7 @@
 import { askOf } from "../model/ask.ts";
 import type { Status } from "../model/kind.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
-
-const FOLD_LINES = 10;
-const FOLD_CHARS = 4_000;
-/** Lines of a closed result that are shown all the same. */
-const HEAD_LINES = 4;
-const TAIL_LINES = 3;
-const EXCERPT_CHARS = 240;
+import { EXCERPT_CHARS, FOLD_CHARS, FOLD_LINES, HEAD_LINES, TAIL_LINES } from "./limits.ts";
 
 /** What is known of something that may be closed, before anybody has opened it. */
 export interface Extent {

@@ -12,6 +12,14 @@ import type { AnyMetadata } from "../model/metadata.ts";
 import { givenAnswers, isAnswered } from "./ask-words.ts";
 import { callOutcome } from "./call-outcome.ts";
 import { type Deed, deedOf } from "./deed.ts";
+import {
+  DIFF_CHANGED_LINES,
+  DIFF_CHARS,
+  FAILED_LINES,
+  REPORT_CHARS,
+  REPORT_LINES,
+  RUNNING_LINES,
+} from "./limits.ts";
 import { type Extent, isAskedFor, isFailedResult, isLong } from "./long-text.ts";
 import { isMarkdownResult, showsPictures } from "./result-look.ts";
 
@@ -106,15 +114,7 @@ export interface Result extends Facts {
   readonly isOpened?: boolean | undefined;
 }
 
-/** A diff of more changed lines, or of more characters, shows its beginning. */
-const DIFF_CHANGED = 30;
-const DIFF_CHARS = 20_000;
-/** A report is read: it may be longer than what is looked up. */
-const REPORT_LINES = 60;
-const REPORT_CHARS = 8_000;
-const RUNNING_LINES = 6;
 const PLAN_FILE = /[\\/]\.?claude[\\/]plans[\\/][^\\/]+\.md$/;
-const FAILED_LINES = 12;
 
 export function formOf(result: Result, call: Facts | undefined, extent: Extent): Form {
   const { kind, status, metadata, isOpened } = result;
@@ -125,7 +125,7 @@ export function formOf(result: Result, call: Facts | undefined, extent: Extent):
   if (kind === "file_change" && call !== undefined && isPlanFile(result)) return isOpened ? "whole" : "line";
   if (isAskedFor(metadata, call?.metadata)) return "whole";
   if (kind === "image" || kind === "error") return "whole";
-  if (kind === "file_change") return changed > DIFF_CHANGED || chars > DIFF_CHARS ? "start" : "whole";
+  if (kind === "file_change") return changed > DIFF_CHANGED_LINES || chars > DIFF_CHARS ? "start" : "whole";
   // A plan that no call stands for has no line that could speak for it.
   if (kind === "todo") return result.isLivingTodo || isOpened || call === undefined ? "whole" : "line";
   if (kind === "command" && !isEnded(status)) return isOpened ? "whole" : "tail";
@@ -156,7 +156,7 @@ export function startLines<Line>(lines: readonly Line[], isChanged: (line: Line)
   let changed = 0;
   for (let i = 0; i < lines.length; i++) {
     if (isChanged(lines[i] as Line)) changed++;
-    if (changed >= DIFF_CHANGED) return i + 1;
+    if (changed >= DIFF_CHANGED_LINES) return i + 1;
   }
   return lines.length;
 }

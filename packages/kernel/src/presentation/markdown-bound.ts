@@ -5,22 +5,20 @@
  *
  * The lexer is whoever's: only the rules that this has to count are named here.
  */
+import {
+  FREE_WORK_CHARS,
+  FREE_WORK_GROWING_CHARS,
+  MARKDOWN_DEPTH,
+  OPEN_BRACKET_CHARS,
+  TABLE_CELLS,
+  USUAL_PARAGRAPH_CHARS,
+  WORK_PER_CHARACTER,
+} from "./limits.ts";
 
-/** Characters that may be looked at again and again: some for any text, and more for a longer one. */
-const FREE_WORK = 10_000_000;
-/** The same for a text that is lexed again with each of its pieces. */
-const FREE_WORK_GROWING = 2_000_000;
-const WORK_PER_CHARACTER = 200;
-/** What stands in a paragraph or an item of this length is not counted: most texts have no others. */
-const USUAL_CHARS = 1_000;
 /** Looking for the end of an emphasis, of a line in a list or of a heading costs about this much more than for that of a word. */
 const EMPHASIS_PRICE = 8;
 /** Looking for a link's end costs less: most of it is done by the engine. */
 const LINK_PRICE = 0.25;
-/** For a bracket that is never closed the lexer looks this far, once and more than once. */
-const OPEN_BRACKET_WORK = 3_000;
-const MAX_DEPTH = 100;
-const MAX_CELLS = 100_000;
 
 /** The rules of marked's tokenizer that are counted. */
 export interface MarkdownRules {
@@ -42,8 +40,8 @@ export class MarkdownBudget {
   #work: number;
 
   constructor(text: string, isGrowing = false) {
-    this.#work = (isGrowing ? FREE_WORK_GROWING : FREE_WORK) + WORK_PER_CHARACTER * text.length;
-    this.#work -= OPEN_BRACKET_WORK * openBrackets(text);
+    this.#work = (isGrowing ? FREE_WORK_GROWING_CHARS : FREE_WORK_CHARS) + WORK_PER_CHARACTER * text.length;
+    this.#work -= OPEN_BRACKET_CHARS * openBrackets(text);
   }
 
   spend(chars: number): void {
@@ -57,10 +55,10 @@ export function boundRules<R extends MarkdownRules>(rules: R, budget: MarkdownBu
   const { blockquote, list, emStrong, text, inlineText, table, lheading, link } = rules;
   let depth = 0;
   const spend = (src: string, price: number): void => {
-    budget.spend(price * Math.max(0, src.length - USUAL_CHARS));
+    budget.spend(price * Math.max(0, src.length - USUAL_PARAGRAPH_CHARS));
   };
   const below = (lex: () => unknown): unknown => {
-    if (++depth > MAX_DEPTH) throw TOO_HARD;
+    if (++depth > MARKDOWN_DEPTH) throw TOO_HARD;
     const found = lex();
     depth--;
     return found;
@@ -85,7 +83,7 @@ export function boundRules<R extends MarkdownRules>(rules: R, budget: MarkdownBu
       return inlineText.call(rules, src);
     },
     table(src) {
-      if (cellsOf(src) > MAX_CELLS) throw TOO_HARD;
+      if (cellsOf(src) > TABLE_CELLS) throw TOO_HARD;
       return table.call(rules, src);
     },
     link(src) {
@@ -94,7 +92,7 @@ export function boundRules<R extends MarkdownRules>(rules: R, budget: MarkdownBu
     },
     lheading(src) {
       const end = src.indexOf("\n\n");
-      budget.spend(EMPHASIS_PRICE * Math.max(0, (end === -1 ? src.length : end) - USUAL_CHARS));
+      budget.spend(EMPHASIS_PRICE * Math.max(0, (end === -1 ? src.length : end) - USUAL_PARAGRAPH_CHARS));
       return lheading.call(rules, src);
     },
   };
@@ -124,7 +122,7 @@ function cellsOf(src: string): number {
   const columns = headEnd === -1 ? 0 : src.slice(0, headEnd).split("|").length;
   if (columns < 2 || !/^[ \t]{0,3}[-:|]/.test(src.slice(headEnd + 1, headEnd + 5))) return 0;
   let rows = 0;
-  for (let at = headEnd + 1; at !== 0 && src[at] !== "\n" && columns * rows <= MAX_CELLS; rows++)
+  for (let at = headEnd + 1; at !== 0 && src[at] !== "\n" && columns * rows <= TABLE_CELLS; rows++)
     at = src.indexOf("\n", at) + 1;
   return columns * rows;
 }

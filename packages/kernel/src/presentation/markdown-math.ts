@@ -7,12 +7,9 @@
  * first single dollar, and before the last, stands no blank, behind the last no letter or digit, and no backtick between.
  */
 
+import { FORMULA_CHARS, FORMULA_WINDOW_CHARS } from "./limits.ts";
 import type { MarkdownBudget } from "./markdown-bound.ts";
 
-/** A longer one is none: what is looked for behind every dollar has a bound. */
-const MAX_CHARS = 4_000;
-/** How far ahead the beginning of a formula is looked for at a time. */
-const WINDOW_CHARS = 1_000;
 /** Looking for the end of a formula costs about this much for each character, against one for looking for a word's. */
 const END_PRICE = 4;
 const PAIRS: readonly (readonly [string, string])[] = [
@@ -34,12 +31,12 @@ export interface MathToken {
 export function mathRules(budget: MarkdownBudget, isGrowing = false) {
   const start = (find: (src: string) => number | undefined) => (src: string) => {
     const at = find(src);
-    budget.spend(at ?? Math.min(src.length, WINDOW_CHARS));
+    budget.spend(at ?? Math.min(src.length, FORMULA_WINDOW_CHARS));
     return at;
   };
   const read = (rule: (src: string) => MathToken | undefined) => (src: string) => {
     if (!OPENS.test(src)) return undefined;
-    budget.spend(END_PRICE * Math.min(src.length, MAX_CHARS));
+    budget.spend(END_PRICE * Math.min(src.length, FORMULA_CHARS));
     return rule(src);
   };
   return {
@@ -53,7 +50,7 @@ export function mathRules(budget: MarkdownBudget, isGrowing = false) {
 }
 
 function inlineMath(src: string): MathToken | undefined {
-  const length = mathLength(src.slice(0, MAX_CHARS));
+  const length = mathLength(src.slice(0, FORMULA_CHARS));
   return length === 0 ? undefined : mathToken(src.slice(0, length));
 }
 
@@ -62,7 +59,7 @@ function inlineMath(src: string): MathToken | undefined {
  * the lexer asks again from there, so that a long paragraph is not searched to its end for each of its words.
  */
 function inlineStart(src: string): number | undefined {
-  const near = src.slice(0, WINDOW_CHARS);
+  const near = src.slice(0, FORMULA_WINDOW_CHARS);
   const at = near.search(/\$\$?(?=[^\s$`])|\$\$(?=\n)|\\[([]/);
   if (at !== -1) return at;
   if (near.length === src.length) return undefined;
@@ -76,7 +73,7 @@ export function maskMath(text: string): string {
   let masked = "";
   let from = 0;
   for (let at = text.indexOf("$"); at !== -1; at = text.indexOf("$", Math.max(from, at + 1))) {
-    const length = mathLength(text.slice(at, at + MAX_CHARS));
+    const length = mathLength(text.slice(at, at + FORMULA_CHARS));
     if (length === 0) continue;
     masked += text.slice(from, at) + "a".repeat(length);
     from = at + length;
@@ -93,7 +90,7 @@ const BLOCK_START = /^ {0,3}(?=\$\$|\\\[)/;
 function blockMath(src: string): MathToken | undefined {
   const indent = BLOCK_START.exec(src)?.[0].length;
   if (indent === undefined) return undefined;
-  const length = mathLength(src.slice(indent, indent + MAX_CHARS));
+  const length = mathLength(src.slice(indent, indent + FORMULA_CHARS));
   const rest = /^[ \t]*(?:\n|$)/.exec(src.slice(indent + length, indent + length + 100));
   if (length === 0 || rest === null) return undefined;
   return mathToken(src.slice(0, indent + length + rest[0].length));
@@ -101,14 +98,14 @@ function blockMath(src: string): MathToken | undefined {
 
 function growingMath(src: string): MathToken | undefined {
   const whole = blockMath(src);
-  if (whole || src.length > MAX_CHARS || !BLOCK_START.test(src)) return whole;
+  if (whole || src.length > FORMULA_CHARS || !BLOCK_START.test(src)) return whole;
   const isOpen = !/\n[ \t]*\n/.test(src) && mathLength(src.trimStart()) === 0;
   return isOpen ? mathToken(src) : undefined;
 }
 
 /** Where a formula on lines of its own may end the paragraph before it, if it is near; an empty line ends it anyway. */
 function blockStart(src: string): number | undefined {
-  const found = /\n(?:[ \t]*\n| {0,3}(?:\$\$|\\\[))/.exec(src.slice(0, WINDOW_CHARS));
+  const found = /\n(?:[ \t]*\n| {0,3}(?:\$\$|\\\[))/.exec(src.slice(0, FORMULA_WINDOW_CHARS));
   return found === null || found[0].endsWith("\n") ? undefined : found.index + 1;
 }
 
@@ -121,7 +118,7 @@ function mathLength(src: string): number {
   const pair = PAIRS.find(([open]) => src.startsWith(open));
   if (pair) return paired(src, pair);
   if (!/^\$[^\s$`]/.test(src)) return 0;
-  const text = src.slice(0, MAX_CHARS);
+  const text = src.slice(0, FORMULA_CHARS);
   for (let at = text.indexOf("$", 1); at !== -1; at = text.indexOf("$", at + 1)) {
     if (text[at - 1] === "\\") continue;
     const isEnd = !/\s/.test(text[at - 1] as string) && !/[\p{L}\p{N}$]/u.test(text[at + 1] ?? "");
@@ -131,7 +128,7 @@ function mathLength(src: string): number {
 }
 
 function paired(src: string, [open, close]: readonly [string, string]): number {
-  const at = src.slice(0, MAX_CHARS).indexOf(close, open.length);
+  const at = src.slice(0, FORMULA_CHARS).indexOf(close, open.length);
   const inside = at === -1 ? "" : src.slice(open.length, at);
   return inside.trim() === "" || /\n[ \t]*\n/.test(inside) ? 0 : at + close.length;
 }

@@ -2,10 +2,8 @@
  * What a command that succeeded is remembered by: the line in which a test runner counts, else the last line that it printed.
  * Only the last lines are looked at, so that a long output need not be read for it.
  */
+import { SUMMARY_CHARS, SUMMARY_LINES } from "./limits.ts";
 
-/** So many lines at the end are looked at. */
-export const SUMMARY_LINES = 12;
-const SUMMARY_CHARS = 120;
 const COUNTS =
   /\b\d+ (?:tests? )?(?:passed|passing|pass|ok|succeeded|failed|failing)\b|\bTests?:?\s+\d+|\bok\b.*\b\d+ tests?\b/i;
 /** Lines that say how long it took, or nothing at all, say less than the one before them. */

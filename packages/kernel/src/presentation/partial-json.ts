@@ -9,6 +9,7 @@
 
 import type { Json } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
+import { JSON_NUMBER_CHARS } from "./limits.ts";
 
 export type PartialState = "open" | "complete" | "broken";
 
@@ -65,8 +66,6 @@ const LITERALS = new Map<string, Json>([
   ["false", false],
   ["null", null],
 ]);
-/** The longest number that is still waited for; longer ones are no numbers that anyone wrote. */
-const BARE_CHARS = 400;
 
 export class PartialJson {
   readonly #maxDepth: number;
@@ -278,7 +277,7 @@ export class PartialJson {
     let i = from;
     while (i < chunk.length && BARE_CHARACTER.test(chunk[i] as string)) i++;
     this.#bare += chunk.slice(from, i);
-    if (this.#bare.length > BARE_CHARS) this.#break();
+    if (this.#bare.length > JSON_NUMBER_CHARS) this.#break();
     else if (i < chunk.length) this.#closeBare();
     return i;
   }

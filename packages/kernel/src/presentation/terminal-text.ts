@@ -3,6 +3,7 @@
  * is either played out inside its line (carriage return, backspace, erase, columns) or dropped (titles, links, clipboard,
  * cursor to other lines, device strings, C0 and C1 controls). Nothing in the text can reach anything but its own line.
  */
+import { TERMINAL_BLANKS, TERMINAL_COLUMNS } from "./limits.ts";
 
 export interface TerminalStyle {
   /** Palette index 0–255, or an "r, g, b" triple. */
@@ -24,10 +25,6 @@ export interface TerminalRun {
 export type TerminalLine = readonly TerminalRun[];
 
 const PLAIN: TerminalStyle = {};
-/** A line that moves its cursor past this is not a line any more. */
-const MAX_COLUMN = 10_000;
-/** Cells that one output may fill with blanks, by moving far to the right and by erasing; then it does neither any more. */
-const MAX_BLANKS = 2_000_000;
 
 interface Blanks {
   left: number;
@@ -36,7 +33,7 @@ interface Blanks {
 /** The lines of an output. A final newline ends the last line; it does not begin another. */
 export function readTerminal(output: string): readonly TerminalLine[] {
   const lines: TerminalLine[] = [];
-  const blanks = { left: MAX_BLANKS };
+  const blanks = { left: TERMINAL_BLANKS };
   let style = PLAIN;
   const rows = output.split("\n");
   if (rows.at(-1) === "") rows.pop();
@@ -136,9 +133,9 @@ class Line {
 
   #control(parameters: string, final: string): void {
     const first = Number.parseInt(parameters, 10);
-    const count = Number.isNaN(first) ? 1 : Math.min(first, MAX_COLUMN);
+    const count = Number.isNaN(first) ? 1 : Math.min(first, TERMINAL_COLUMNS);
     if (final === "m") this.style = withSgr(this.style, parameters);
-    else if (final === "C") this.#column = Math.min(this.#column + Math.max(1, count), MAX_COLUMN);
+    else if (final === "C") this.#column = Math.min(this.#column + Math.max(1, count), TERMINAL_COLUMNS);
     else if (final === "D") this.#column = Math.max(0, this.#column - Math.max(1, count));
     else if (final === "G") this.#column = Math.max(0, count - 1);
     else if (final === "K") this.#erase(Number.isNaN(first) ? 0 : first);

@@ -2,6 +2,7 @@
  * What a tool is called where people read: one table for the page, exports and the command. Providers have names of their own
  * for the same things; the page shows the original name on hover and in the opened call.
  */
+import { IDENTIFIER_CHARS, TOOL_TITLE_CHARS } from "./limits.ts";
 
 /** By the letters of the tool's name, since providers differ in case and punctuation. Each reads well before what was asked. */
 const TITLES: Readonly<Record<string, string>> = table({
@@ -52,19 +53,17 @@ const TITLES: Readonly<Record<string, string>> = table({
 /** Names that say nothing: what the provider shows instead is better. */
 const NAMELESS = /^(other|tool)?$/;
 const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_-]*$/;
-const LONGEST_IDENTIFIER = 80;
-const MOST_CHARS = 200;
 
 /** `displayName` is what the provider would show, where it says that. */
 export function toolTitle(toolName: string, displayName: string | undefined): string {
   const title = titleOf(toolName, displayName);
-  return title.length <= MOST_CHARS ? title : `${title.slice(0, MOST_CHARS).toWellFormed()}…`;
+  return title.length <= TOOL_TITLE_CHARS ? title : `${title.slice(0, TOOL_TITLE_CHARS).toWellFormed()}…`;
 }
 
 function titleOf(toolName: string, displayName: string | undefined): string {
   const known = knownTool(toolName);
   if (known !== undefined) return known;
-  const mcp = /^mcp__(.+?)__(.+)$/.exec(toolName.slice(0, 2 * MOST_CHARS));
+  const mcp = /^mcp__(.+?)__(.+)$/.exec(toolName.slice(0, 2 * TOOL_TITLE_CHARS));
   if (mcp) return `${mcp[1]}: ${mcp[2]}`;
   return displayName ?? (NAMELESS.test(toolName) ? "Tool" : wordsIn(toolName));
 }
@@ -76,7 +75,7 @@ export function knownTool(toolName: string): string | undefined {
 
 /** `NotebookExport` and `notebook_export` as words; what is no identifier stays as it is. */
 function wordsIn(name: string): string {
-  if (name.length > LONGEST_IDENTIFIER || !IDENTIFIER.test(name)) return name;
+  if (name.length > IDENTIFIER_CHARS || !IDENTIFIER.test(name)) return name;
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2")

@@ -43,9 +43,6 @@ const NO_LOOKAROUND =
   "The engine runs in time linear in the text, so it has no lookahead, lookbehind or backreferences: " +
   "use a simpler pattern and filter its matches.";
 
-/** Text of a line-bound pattern is given to the engine in pieces of whole lines, of about this many units. */
-const PIECE_CHARS = 8_192;
-
 export function compilePattern(source: PatternSource): Pattern | Problem {
   const { pattern, literal } = source;
   if (pattern === "") return problem("pattern", "The pattern is empty.");
@@ -100,9 +97,9 @@ function regexPattern({ pattern, ignoreCase }: PatternSource): Pattern | Problem
     weight: instructions,
     demand,
     find(text, visit, isLate) {
-      if (!lineBound || text.length <= PIECE_CHARS) return findIn(regex, text, 0, visit, isLate);
+      if (!lineBound || text.length <= limits.patternPieceChars) return findIn(regex, text, 0, visit, isLate);
       for (let from = 0; from <= text.length; ) {
-        const end = lineEnd(text, from + PIECE_CHARS);
+        const end = lineEnd(text, from + limits.patternPieceChars);
         const outcome = findIn(regex, text.slice(from, end), from, visit, isLate);
         if (outcome !== "all") return outcome;
         if (isLate()) return "late";

@@ -8,6 +8,7 @@
  * filters are, so the flag `i` makes no difference here.
  */
 
+import { limits } from "../model/limits.ts";
 import { foldCase } from "./case-fold.ts";
 
 /**
@@ -44,10 +45,6 @@ interface CharacterSet {
 const NOTHING: Demand = { strings: [], groups: [] };
 const EMPTY: Part = { exact: [""] };
 const ANYTHING: Part = { exact: null, head: [""], tail: [""], demand: NOTHING };
-
-/** Beyond these a set of strings is given up: it would demand little and cost much. */
-const MAX_STRINGS = 16;
-const MAX_UNITS = 48;
 
 export function shapeOf(pattern: string): PatternShape {
   const reader = new Reader(pattern);
@@ -204,13 +201,13 @@ class Reader {
       }
       if (low === undefined || high === undefined) return this.#giveUp();
       if (low <= 10 && high >= 10) isNewline = mayBeNewline = true;
-      isSmall &&= high - low <= 2 * MAX_STRINGS;
+      isSmall &&= high - low <= 2 * limits.patternStrings;
       for (let point = low; isSmall && point <= high; point++)
         characters.add(foldCase(String.fromCodePoint(point)));
     }
     this.#at++;
     if (negated ? !isNewline : mayBeNewline) this.lineBound = false;
-    return isSmall && characters.size <= MAX_STRINGS ? { exact: [...characters] } : ANYTHING;
+    return isSmall && characters.size <= limits.patternStrings ? { exact: [...characters] } : ANYTHING;
   }
 
   /** `[:alpha:]` */
@@ -342,11 +339,14 @@ function allOf(demands: readonly Demand[]): Demand {
 }
 
 function product(left: readonly string[], right: readonly string[]): readonly string[] | undefined {
-  if (left.length * right.length > MAX_STRINGS) return undefined;
+  if (left.length * right.length > limits.patternStrings) return undefined;
   const strings = left.flatMap((start) => right.map((end) => start + end));
   return isFew(strings) ? strings : undefined;
 }
 
 function isFew(strings: readonly string[]): boolean {
-  return strings.length <= MAX_STRINGS && strings.every((text) => text.length <= MAX_UNITS);
+  return (
+    strings.length <= limits.patternStrings &&
+    strings.every((text) => text.length <= limits.patternStringChars)
+  );
 }

@@ -53,9 +53,6 @@ export type Guard = <T extends object>(work: () => T, leftMs: number) => T | und
 
 const unguarded: Guard = (work) => work();
 
-/** Work that is done sooner than a guard is set up for it, in characters x weight: some 20 ms at worst. */
-const LIGHT_WORK = 200_000;
-
 export async function searchBlocks<C>(
   source: SearchSource<C>,
   query: SearchQuery,
@@ -185,7 +182,7 @@ class TimedMatching {
       isLate: this.isLate,
     };
     const work = () => matchText(text, pattern, options);
-    return text.length * pattern.weight <= LIGHT_WORK ? work() : this.#guarded(work);
+    return text.length * pattern.weight <= limits.lightSearchWork ? work() : this.#guarded(work);
   }
 
   timeout(): Problem {

@@ -13,6 +13,7 @@
  * Invariant: never a false negative. If the text holds a string, its filter holds all the string's grams.
  */
 
+import { limits } from "../model/limits.ts";
 import { foldCase } from "./case-fold.ts";
 import type { Demand } from "./search-syntax.ts";
 
@@ -25,9 +26,6 @@ export interface TrigramQuery {
 const HASH_BITS = 22;
 const HASHES = 1 << HASH_BITS;
 const BITS_PER_GRAM = 2;
-
-/** Units looked at of a demanded string: a longer one has shown by then whether it is there. */
-const MAX_UNITS = 48;
 
 // Which hashes the text at hand has, and in which order they came; both are empty between two calls. Kept, because
 // clearing half a megabyte for every short text would cost more than reading the text.
@@ -96,7 +94,9 @@ export function mayContain(
 
 /** Those of four units first: they are the ones that are more often missing. */
 function hashesOf(text: string): number[] {
-  const units = Array.from({ length: Math.min(text.length, MAX_UNITS) }, (_, at) => text.charCodeAt(at));
+  const units = Array.from({ length: Math.min(text.length, limits.filteredStringChars) }, (_, at) =>
+    text.charCodeAt(at),
+  );
   const threes = units.slice(2).map((c, at) => hashOf(units[at]!, units[at + 1]!, c, 0));
   const fours = units.slice(3).map((d, at) => hashOf(units[at]!, units[at + 1]!, units[at + 2]!, d));
   return [...fours, ...threes];

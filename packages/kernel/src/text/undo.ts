@@ -38,8 +38,6 @@ interface Span {
 }
 
 const GROUND = 0;
-/** Old units are dropped in batches, so that dropping costs little per op. */
-const SLACK = 64;
 
 export class UndoModel {
   #spans: Span[];
@@ -174,7 +172,7 @@ export class UndoModel {
       deleted,
     });
     this.#undone.delete(agent);
-    if (this.#units.size > limits.undoUnits + SLACK) this.#dropOldUnits();
+    if (this.#units.size > limits.undoUnits + limits.undoSlackUnits) this.#dropOldUnits();
   }
 
   get #length(): number {

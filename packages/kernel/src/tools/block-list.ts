@@ -11,9 +11,6 @@ import type { Kernel } from "../write/kernel.ts";
 import { blockIdField, conversationField, kindField, rowsField, statusField, tool } from "./tool.ts";
 import { blockSchema } from "./view.ts";
 
-const SUMMARY_CHARS = 80;
-/** A longer text is described, not loaded. */
-const LOADED_CHARS = 256 * 1024;
 /** Blocks that are looked at below one parent. */
 const MOST_BELOW = limits.listRows * 10;
 /** Blocks that are passed over to read on in a list of everything. */
@@ -204,11 +201,11 @@ export function isDirty({ kind, version, metadata }: Block): boolean {
 /** The first line that says something, or the size of a text too large to be loaded for it. */
 async function summaryOf(kernel: Kernel, { id, chars, newlines }: Block): Promise<string> {
   if (chars === 0) return "";
-  if (chars > LOADED_CHARS) return `(${newlines} newlines, ${chars} characters)`;
+  if (chars > limits.summarizedChars) return `(${newlines} newlines, ${chars} characters)`;
   const read = await kernel.read(id);
   if (isProblem(read)) return `(${newlines} newlines, ${chars} characters)`;
-  const head = read.text.slice(0, Math.min(read.text.length, SUMMARY_CHARS * 8));
+  const head = read.text.slice(0, Math.min(read.text.length, limits.summaryChars * 8));
   const line = head.replace(/\s+/g, " ").trim();
-  const cut = [...line].slice(0, SUMMARY_CHARS).join("");
+  const cut = [...line].slice(0, limits.summaryChars).join("");
   return (cut.length < line.length || chars > head.length ? `${cut}…` : cut).toWellFormed();
 }

@@ -8,6 +8,7 @@ import { toBase64 } from "../model/base64.ts";
 import { withMetadata } from "../model/block.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { JsonObject } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
 import { changePictures } from "../model/pictures.ts";
 import { isProblem, type Problem } from "../model/problem.ts";
 import type { Kernel } from "../write/kernel.ts";
@@ -31,8 +32,6 @@ const line = z.discriminatedUnion("type", [
 ]);
 
 export type ExportLine = AnswerOf<typeof line>;
-
-const PAGE = 200;
 
 export const conversationExport = streamTool({
   name: "conversation.export",
@@ -62,7 +61,9 @@ export async function* exportLines(
   let count = 0;
   let seq = record.seq;
   for (;;) {
-    const page = unwrap(await kernel.blocks({ conversation, after, order: "first", limit: PAGE }));
+    const page = unwrap(
+      await kernel.blocks({ conversation, after, order: "first", limit: limits.exportedBlocks }),
+    );
     for (const { id } of page) {
       if (signal?.aborted) return;
       const whole = unwrap(await kernel.whole(id));
@@ -72,7 +73,7 @@ export async function* exportLines(
       seq = Math.max(seq, whole.seq);
       count++;
     }
-    if (page.length < PAGE) break;
+    if (page.length < limits.exportedBlocks) break;
   }
   yield { type: "end", blocks: count, seq };
 }

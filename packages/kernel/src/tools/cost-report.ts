@@ -85,14 +85,11 @@ export const costReport = tool({
   },
 });
 
-/** Records that are read at once: some milliseconds. */
-const CONVERSATIONS_AT_ONCE = 500;
-
 /** A conversation has no turn that began after its last change. */
 async function recordsOf(kernel: Kernel, given: Input): Promise<readonly Conversation[] | Problem> {
   const { since = Number.NEGATIVE_INFINITY, workspace } = given;
   const found: Conversation[] = [];
-  let limit = CONVERSATIONS_AT_ONCE;
+  let limit = limits.costConversations;
   for (let before: number | undefined; ; ) {
     const page = await kernel.conversations({ limit, ...(before === undefined ? {} : { before }) });
     if (isProblem(page)) return page;

@@ -104,11 +104,6 @@ class Piece implements Queued, Streamed {
   }
 }
 
-const RETRY_MS = 1_000;
-
-/** Beyond this many, streams of which all is written are let go of. */
-const IDLE_STREAMS = 1_024;
-
 export class Appender {
   readonly #env: Env;
   readonly #flush: (piece: Piece) => void;
@@ -116,7 +111,7 @@ export class Appender {
   readonly #streams = new Map<BlockId, Stream[]>();
   /** The stream that was asked for last: who appends a piece asks for it several times. */
   #last: Stream | undefined;
-  #sweepAt = IDLE_STREAMS;
+  #sweepAt: number = limits.idleStreams;
   /** One timer for everybody who waits: nearly all are answered long before, and a timer for each costs more than its wait. */
   #cancelDue: (() => void) | undefined;
 
@@ -258,7 +253,7 @@ export class Appender {
   #closeIdle(): void {
     for (const streams of this.#streams.values())
       for (const stream of streams.filter(isIdle)) this.#close(stream);
-    this.#sweepAt = Math.max(IDLE_STREAMS, 2 * this.#streams.size);
+    this.#sweepAt = Math.max(limits.idleStreams, 2 * this.#streams.size);
   }
 
   #close(stream: Stream): void {
@@ -319,7 +314,7 @@ export class Appender {
     if (refused.problem === "storage" || refused.problem === "busy") {
       stream.text = stream.returned + stream.text;
       stream.held = refused;
-      this.#arm(stream, RETRY_MS);
+      this.#arm(stream, limits.appendRetryMs);
     } else stream.failed = refused;
     stream.returned = "";
     stream.refused = undefined;

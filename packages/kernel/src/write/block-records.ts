@@ -2,9 +2,7 @@
 
 import type { Block } from "../model/block.ts";
 import type { BlockId } from "../model/ids.ts";
-
-/** Per conversation. */
-const KEPT_RECORDS = 20_000;
+import { limits } from "../model/limits.ts";
 
 export class BlockRecords {
   readonly #records = new Map<BlockId, Block | null>();
@@ -16,9 +14,9 @@ export class BlockRecords {
   set(id: BlockId, block: Block | null): void {
     const records = this.#records;
     // Age matters only to those who may have to leave.
-    if (records.size > KEPT_RECORDS / 2) records.delete(id);
+    if (records.size > limits.blockRecords / 2) records.delete(id);
     records.set(id, block);
-    if (records.size <= KEPT_RECORDS) return;
+    if (records.size <= limits.blockRecords) return;
     const oldest = records.keys().next().value;
     if (oldest !== undefined) records.delete(oldest);
   }

@@ -35,9 +35,6 @@ interface Kept {
   readonly turns: readonly TurnCosts[];
 }
 
-/** Conversations that are read at once. */
-const AT_ONCE = 16;
-
 export class CostLedger {
   readonly #kept = new Map<ConversationId, Kept>();
   #turns = 0;
@@ -49,8 +46,8 @@ export class CostLedger {
     rest: () => Promise<void>,
   ): Promise<readonly TurnCosts[]> {
     const changed = records.filter(({ id, seq, turns }) => turns > 0 && this.#kept.get(id)?.seq !== seq);
-    for (let at = 0; at < changed.length; at += AT_ONCE) {
-      const some = changed.slice(at, at + AT_ONCE);
+    for (let at = 0; at < changed.length; at += limits.costReads) {
+      const some = changed.slice(at, at + limits.costReads);
       const read = await Promise.all(some.map(({ id }) => store.turns(id)));
       for (const [i, record] of some.entries()) this.#keep(record, read[i] ?? []);
       await rest();

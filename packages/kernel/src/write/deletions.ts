@@ -16,9 +16,6 @@ import type { Env } from "../ports/env.ts";
 import type { Store } from "../ports/store.ts";
 import type { Write } from "./write.ts";
 
-/** An entry without a marked record is left alone for this long: whoever wrote it is about to mark the record. */
-const STALE_MS = 60_000;
-
 interface Host {
   readonly env: Env;
   readonly store: Store;
@@ -148,7 +145,7 @@ export class Deletions {
       const record = await store.conversation(id);
       const deleted = record?.deleted;
       if (record === undefined || deleted === undefined) {
-        if (env.now() - at > STALE_MS) await store.deletions.withdraw(id);
+        if (env.now() - at > limits.staleDeletionMs) await store.deletions.withdraw(id);
         continue;
       }
       if (deleted.until > env.now()) {

@@ -44,9 +44,6 @@ import type { Write } from "./write.ts";
 
 export type Listener = (change: Change) => void;
 
-/** Blocks of a long conversation that are read at once: some milliseconds. */
-const READ_AT_ONCE = 500;
-
 export class Kernel {
   readonly env: Env;
   readonly store: Store;
@@ -202,10 +199,10 @@ export class Kernel {
     const all: Block[] = [];
     for (;;) {
       const after = all.at(-1)?.born ?? 0;
-      const part = await this.blocks({ conversation, after, order: "first", limit: READ_AT_ONCE });
+      const part = await this.blocks({ conversation, after, order: "first", limit: limits.readBlocks });
       if (isProblem(part)) return part;
       for (const block of part) all.push(block);
-      if (part.length < READ_AT_ONCE) return all;
+      if (part.length < limits.readBlocks) return all;
       await new Promise<void>((done) => this.env.soon(done));
     }
   }

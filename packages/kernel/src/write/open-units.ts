@@ -17,8 +17,6 @@ interface Unit {
   readonly next: Unit | undefined;
 }
 
-const MAX_BLOCKS = 20_000;
-
 export class OpenUnits {
   readonly #monotonic: () => number;
   readonly #units = new Map<BlockId, Unit>();
@@ -46,7 +44,7 @@ export class OpenUnits {
         known.at = at;
       } else this.#units.set(block, { agent, type, unit, at, next: this.#units.get(block) });
     }
-    if (this.#units.size > MAX_BLOCKS) this.clear();
+    if (this.#units.size > limits.openUnitBlocks) this.clear();
   }
 
   clear(): void {

@@ -16,13 +16,6 @@ const STOPPING = { stopping: true };
 
 export type Outcome = "written" | "not written" | "unknown";
 
-/** How often, and how long apart, the store is asked what became of a commit that it did not answer. */
-const OUTCOME_TRIES = 20;
-const OUTCOME_MS = 250;
-
-/** How often it is asked afterwards, for those who wait for the outcome. */
-const OUTCOME_WAIT_MS = 1_000;
-
 /**
  * What became of a commit that failed: it may have taken effect all the same, and only its answer was lost. Reading tells.
  * Until then nothing can be planned, and nobody can be told whether to try again.
@@ -31,13 +24,15 @@ export async function outcomeOf(env: Env, store: Store, commit: Commit, error: u
   // Then it was not even tried.
   if (isClosed(error)) return "not written";
   if (error instanceof StoreError && error.isUncertain) return "unknown";
-  const late = new Promise<"unknown">((done) => env.after(OUTCOME_TRIES * OUTCOME_MS, () => done("unknown")));
+  const late = new Promise<"unknown">((done) =>
+    env.after(limits.outcomeTries * limits.outcomeMs, () => done("unknown")),
+  );
   return Promise.race([late, looked(env, store, commit)]);
 }
 
 async function looked(env: Env, store: Store, commit: Commit): Promise<Outcome> {
-  for (let tries = 0; tries < OUTCOME_TRIES; tries++) {
-    if (tries > 0) await new Promise<void>((done) => env.after(OUTCOME_MS, done));
+  for (let tries = 0; tries < limits.outcomeTries; tries++) {
+    if (tries > 0) await new Promise<void>((done) => env.after(limits.outcomeMs, done));
     const outcome = await lookFor(store, commit);
     if (outcome !== undefined) return outcome;
   }
@@ -55,7 +50,7 @@ export async function lateOutcomeOf(
   const untilMs = env.monotonic() + limits.holdMs;
   while (outcome === undefined && env.monotonic() < untilMs) {
     meanwhile();
-    await new Promise<void>((done) => env.after(OUTCOME_WAIT_MS, done));
+    await new Promise<void>((done) => env.after(limits.outcomeWaitMs, done));
     outcome = await lookFor(store, commit);
   }
   return outcome;

@@ -5,12 +5,9 @@
  */
 
 import type { Conversation, ConversationPatch } from "../model/conversation.ts";
+import { limits } from "../model/limits.ts";
 import { cleanText } from "../text/sanitize.ts";
 
-/** A longer sentence is cut. */
-const TITLE_CHARS = 80;
-/** A title is looked for in so much of a text. */
-const START_CHARS = 4_000;
 /** A shorter one ("Hi.", "Please help!") says little: what follows comes along. */
 const SENTENCE = /^.{12,}?(?:[.!?](?=\s|$)|[。！？])/u;
 
@@ -20,7 +17,7 @@ export type TitleSource = "prompt" | "provider";
 export function titleFrom(text: string): string {
   const line =
     text
-      .slice(0, START_CHARS)
+      .slice(0, limits.derivedTitleTextChars)
       .split("\n")
       .find((each) => /[\p{L}\p{N}]/u.test(each) && !/^\s*(```|<\/?[\w-]+[^>]*>\s*$)/.test(each)) ?? "";
   const plain = cleanText(line)
@@ -29,7 +26,7 @@ export function titleFrom(text: string): string {
     .replace(/\s+/g, " ")
     .trim();
   const sentence = SENTENCE.exec(plain)?.[0] ?? plain;
-  return cutAtWord(sentence.replace(/[.。]$/u, ""), TITLE_CHARS);
+  return cutAtWord(sentence.replace(/[.。]$/u, ""), limits.derivedTitleChars);
 }
 
 function cutAtWord(text: string, chars: number): string {

@@ -8,8 +8,8 @@
 
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import type { Adapter } from "../adapter.ts";
-import { bounds } from "../bounds.ts";
 import { isObject } from "../framing/json.ts";
+import { bounds } from "../limits.ts";
 import { objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
 import { type Direction, readTraffic } from "../traffic.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";

@@ -6,9 +6,9 @@
  */
 
 import type { Json, JsonObject, Reason } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
 import { endCall, openResult, resultKey } from "../call.ts";
 import { isObject } from "../framing/json.ts";
+import { bounds } from "../limits.ts";
 import { given, listOf, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
 import { compactParams, cutRow, rowOf } from "../row.ts";
 import { expiredAsk } from "./ask-state.ts";

@@ -6,8 +6,8 @@
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
 import { isObject, parseText } from "../framing/json.ts";
+import { bounds } from "../limits.ts";
 import { objectOf, wordsOf } from "../read.ts";
 import { readTraffic } from "../traffic.ts";
 import { idOf } from "./state.ts";

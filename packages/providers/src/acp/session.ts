@@ -4,7 +4,7 @@
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
+import { bounds } from "../limits.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { cutRow } from "../row.ts";
 import type { Out, Session, State } from "./state.ts";

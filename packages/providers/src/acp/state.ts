@@ -5,7 +5,7 @@
 
 import type { BlockEvent, BlockKey, Json, JsonObject, Usage } from "@blockyard/kernel";
 import type { Before } from "../adapter.ts";
-import { bounds } from "../bounds.ts";
+import { bounds } from "../limits.ts";
 import { NO_QUIRKS, type Quirks } from "./quirks.ts";
 
 export type Out = BlockEvent[];

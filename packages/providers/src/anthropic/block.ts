@@ -4,8 +4,8 @@
  */
 
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
 import { isObject } from "../framing/json.ts";
+import { bounds } from "../limits.ts";
 import { typeOf, unknownEvent } from "../unknown.ts";
 import {
   appendContent,

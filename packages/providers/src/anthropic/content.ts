@@ -7,9 +7,9 @@
  */
 
 import type { BlockEvent, BlockKey, Json, JsonObject, Kind, Role } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
 import { type Cited, type CitedText, firstPart } from "../cited-text.ts";
 import { isObject, parseJson } from "../framing/json.ts";
+import { bounds } from "../limits.ts";
 import { compactParams } from "../row.ts";
 import { count } from "../usage.ts";
 

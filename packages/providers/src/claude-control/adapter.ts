@@ -13,6 +13,7 @@ import { controlResponse } from "../claude/control.ts";
 import { addNotice } from "../claude/notice.ts";
 import { lineKey, type Out, PROVIDER } from "../claude/state.ts";
 import { isObject } from "../framing/json.ts";
+import { STDERR_CHARS } from "../limits.ts";
 import { objectOf, textOf, wordsOf } from "../read.ts";
 import { readTraffic, type Traffic } from "../traffic.ts";
 import { isSent, lifecycle, lost, sent, taken } from "./messages.ts";
@@ -67,8 +68,6 @@ function record(state: Control, peer: Process, out: Out, event: JsonObject): voi
   endProcess(peer, out);
   lost(peer, out);
 }
-
-const STDERR_CHARS = 8 * 1024;
 
 function addError({ claude }: Process, out: Out, text: string): void {
   const key = lineKey(claude, undefined);

@@ -4,9 +4,9 @@
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
 import { type Out, trim } from "../claude/state.ts";
 import { userLine } from "../claude/user.ts";
+import { bounds } from "../limits.ts";
 import { listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import type { Process, Sent } from "./process.ts";
 

@@ -8,8 +8,8 @@
 
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import type { Adapter } from "../adapter.ts";
-import { bounds } from "../bounds.ts";
 import { isObject } from "../framing/json.ts";
+import { bounds } from "../limits.ts";
 import { listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { noiseBlock, typeOf, unknownEvent } from "../unknown.ts";
 import { isZero } from "../usage.ts";

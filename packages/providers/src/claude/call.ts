@@ -6,8 +6,8 @@
  */
 
 import type { BlockKey, Json, JsonObject, Reason } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
 import { parseObject } from "../framing/json.ts";
+import { bounds } from "../limits.ts";
 import { given, objectOf, textOf } from "../read.ts";
 import { compactParams } from "./row.ts";
 import type { Call, Out, Scope, State } from "./state.ts";

@@ -7,7 +7,7 @@
  */
 
 import type { Ask, BlockKey, JsonObject } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
+import { bounds } from "../limits.ts";
 import { objectOf, textOf, timeOf, wordsOf } from "../read.ts";
 import { answeredAsk, formAsk, planIn, toolAsk } from "./ask.ts";
 import { openCall, runCall } from "./call.ts";

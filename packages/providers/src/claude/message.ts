@@ -8,20 +8,13 @@
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { isCall } from "../anthropic/content.ts";
 import { isObject } from "../framing/json.ts";
+import { RECENT_MESSAGES } from "../limits.ts";
 import { given, listOf, numberOf, objectOf, textOf, wholeOf } from "../read.ts";
 import { appendInput, openCall } from "./call.ts";
 import { addUnknown, closeMessage, settle, startWhole, takeUsage, tellUsage } from "./piece.ts";
 import { endPiece, startPiece } from "./piece-block.ts";
 import { takeHeld, takeServerResult, takeStreamedResult } from "./result.ts";
-import {
-  addPiece,
-  type Message,
-  type Out,
-  type Piece,
-  RECENT_MESSAGES,
-  type State,
-  scopeOf,
-} from "./state.ts";
+import { addPiece, type Message, type Out, type Piece, type State, scopeOf } from "./state.ts";
 import { addTextPiece, appendText, keepCitation, releaseText, stopPart } from "./text-piece.ts";
 import { currentTurn } from "./turn.ts";
 

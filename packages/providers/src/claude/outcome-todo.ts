@@ -5,12 +5,10 @@
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
+import { MAX_TASKS } from "../limits.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { contentOf, type Outcome, plain, type Show, type ToolReport } from "./outcome.ts";
 import type { TodoItem } from "./state.ts";
-
-/** More tasks than anybody has; a list that grows over it is cut at its beginning. */
-const MOST_TASKS = 1_000;
 
 export const todoWriteOutcome: Show = (report) => {
   if (report.isError) return undefined;
@@ -104,7 +102,7 @@ function idOf(value: Json | undefined): string | undefined {
 
 function keep(todo: Map<string, TodoItem>, item: TodoItem): void {
   todo.set(item.id, item);
-  if (todo.size <= MOST_TASKS) return;
+  if (todo.size <= MAX_TASKS) return;
   for (const id of todo.keys()) {
     todo.delete(id);
     return;

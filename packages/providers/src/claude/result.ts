@@ -7,7 +7,7 @@
 
 import type { BlockKey, Json, JsonObject, Reason } from "@blockyard/kernel";
 import { serverResult } from "../anthropic/server-results.ts";
-import { bounds } from "../bounds.ts";
+import { bounds, COMPARED_CHARS } from "../limits.ts";
 import { given, listOf, objectOf, textOf } from "../read.ts";
 import { noteTask, taskOf } from "./background.ts";
 import { endCall, runStreamed } from "./call.ts";
@@ -246,10 +246,8 @@ export function isRepeatedResult(call: Call | undefined, block: JsonObject): boo
 /** What a result looks like from afar; the same one looks the same. */
 function lookOf(content: Json | undefined): string {
   const text = contentOf(content).text;
-  return `${text.length} ${text.slice(0, LOOK_CHARS)}`;
+  return `${text.length} ${text.slice(0, COMPARED_CHARS)}`;
 }
-
-const LOOK_CHARS = 64;
 
 /** The `tool_result_meta` of one result. */
 export function metaOf(line: JsonObject, id: Json | undefined): JsonObject {

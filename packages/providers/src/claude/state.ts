@@ -6,13 +6,10 @@
  */
 
 import type { Ask, BlockEvent, BlockKey, Json, JsonObject, Usage } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
 import type { CitedText, TextPart } from "../cited-text.ts";
+import { bounds } from "../limits.ts";
 
 export const PROVIDER = "claude";
-
-/** Messages of which late lines may still come; far more than are ever open at once. */
-export const RECENT_MESSAGES = 512;
 
 export type PieceType = "text" | "thinking" | "call" | "result" | "whole";
 

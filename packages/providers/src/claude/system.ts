@@ -4,8 +4,8 @@
  */
 
 import type { JsonObject } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
 import { isObject } from "../framing/json.ts";
+import { bounds } from "../limits.ts";
 import { given, listOf, numberOf, objectOf, textOf, timeOf, wordsOf } from "../read.ts";
 import { addTask } from "./background.ts";
 import { keyOfCall, openCall, runCall } from "./call.ts";

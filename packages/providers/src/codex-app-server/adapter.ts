@@ -10,10 +10,10 @@
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 import type { Adapter, Before } from "../adapter.ts";
-import { bounds } from "../bounds.ts";
 import { wholeBlock } from "../call.ts";
 import { noticeBlock, readFailure } from "../codex/failure.ts";
 import { isObject } from "../framing/json.ts";
+import { bounds } from "../limits.ts";
 import { given, objectOf, textOf, wordsOf } from "../read.ts";
 import { readTraffic } from "../traffic.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";

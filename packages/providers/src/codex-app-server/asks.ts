@@ -7,10 +7,10 @@
  */
 
 import type { Ask, AskQuestion, AskSuggestion, Json, JsonObject } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
 import { startCall } from "../call.ts";
 import { joinWords, unwrapCommand } from "../codex/shell.ts";
 import { isObject } from "../framing/json.ts";
+import { bounds } from "../limits.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
 import { joinDiffs } from "../unified-diff.ts";

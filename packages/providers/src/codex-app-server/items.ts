@@ -6,9 +6,9 @@
  */
 
 import type { JsonObject, Reason } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
 import { cutCall, endCall, type Outcome, openResult, resultKey, startCall, wholeBlock } from "../call.ts";
 import { commandMetadata, displayOf, outcomeOf } from "../codex/outcome.ts";
+import { bounds } from "../limits.ts";
 import { given, listOf, numberOf, textOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
 import { unknownEvent } from "../unknown.ts";

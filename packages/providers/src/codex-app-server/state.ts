@@ -4,8 +4,8 @@
  */
 
 import type { BlockEvent, BlockKey, Json, JsonObject, Usage } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
 import type { Todo } from "../codex/item.ts";
+import { bounds } from "../limits.ts";
 import { given } from "../read.ts";
 
 /** The agent is the same one, whichever way it is spoken to: its sessions are one list. */

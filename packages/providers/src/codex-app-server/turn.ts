@@ -13,6 +13,7 @@ import { failureMetadata, isRetry, noticeBlock, readFailure } from "../codex/fai
 import type { Todo } from "../codex/item.ts";
 import { displayOf, outcomeOf } from "../codex/outcome.ts";
 import { isObject } from "../framing/json.ts";
+import { REMEMBERED_TURNS } from "../limits.ts";
 import { checklist, type TodoItem, todoRow } from "../outcome.ts";
 import { given, listOf, numberOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { count, usageSince } from "../usage.ts";
@@ -30,9 +31,6 @@ import {
   type Thread,
   threadOf,
 } from "./state.ts";
-
-/** Names of ended turns that are remembered, so that what comes late begins no new one. */
-const REMEMBERED = 256;
 
 export function turnStarted(state: State, out: Out, params: JsonObject): void {
   const thread = threadOf(state, textOf(params.threadId) ?? "");
@@ -102,7 +100,7 @@ export function endTurn(state: State, out: Out, thread: Thread, told: JsonObject
   if (status === "completed") tellHidden(state, out, thread, turn, isEmpty);
   for (const id of turn.ids) {
     thread.ended.add(id);
-    remember(thread.ended, REMEMBERED);
+    remember(thread.ended, REMEMBERED_TURNS);
   }
   thread.turn = undefined;
   if (thread.isChild) return;

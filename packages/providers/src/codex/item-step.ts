@@ -9,6 +9,7 @@
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import { cutCall, endCall, openResult, resultKey, startCall } from "../call.ts";
 import { isObject } from "../framing/json.ts";
+import { REMEMBERED_ITEMS } from "../limits.ts";
 import { checklist, todoRow } from "../outcome.ts";
 import { given, textOf, wordsOf } from "../read.ts";
 import { unknownEvent } from "../unknown.ts";
@@ -16,9 +17,6 @@ import { isRetry, noticeBlock } from "./failure.ts";
 import { type Item, readItem, type ToolItem } from "./item.ts";
 import { commandMetadata, displayOf, outcomeOf } from "./outcome.ts";
 import { type CodexState, itemKey, noticeKey, type OpenItem, PROVIDER } from "./state.ts";
-
-/** Ids of ended items that are remembered, so that one that is sent again adds nothing. */
-const REMEMBERED = 256;
 
 /** An event of an item. */
 export function stepItem(state: CodexState, out: BlockEvent[], event: string, whole: JsonObject): void {
@@ -234,7 +232,7 @@ function openItem(
 
 function remember(state: CodexState, id: string, look: string): void {
   state.ended.set(id, look);
-  if (state.ended.size <= REMEMBERED) return;
+  if (state.ended.size <= REMEMBERED_ITEMS) return;
   for (const oldest of state.ended.keys()) {
     state.ended.delete(oldest);
     return;

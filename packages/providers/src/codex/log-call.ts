@@ -8,9 +8,9 @@
 
 import type { Json, JsonObject, Reason } from "@blockyard/kernel";
 import { patchChanges } from "../apply-patch.ts";
-import { bounds } from "../bounds.ts";
 import type { Outcome } from "../call.ts";
 import { isObject, parseJson, parseObject } from "../framing/json.ts";
+import { bounds } from "../limits.ts";
 import { changesOutcome, outputRow, type TodoItem, todoOutcome, todoStatus } from "../outcome.ts";
 import { given, listOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { compactParams, rowOf } from "../row.ts";

@@ -1,6 +1,6 @@
 /** Framing on bytes that no provider should send, and some do. */
 import { describe, expect, it } from "vitest";
-import { bounds } from "../bounds.ts";
+import { bounds } from "../limits.ts";
 import { isDeeper, parseJson, parseLine } from "./json.ts";
 import { type Line, LineReader } from "./lines.ts";
 import { type SseItem, SseReader } from "./sse.ts";

@@ -5,7 +5,7 @@
  */
 
 import { type Json, type JsonObject, limits } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
+import { bounds } from "../limits.ts";
 
 /** The value, or undefined where the text is no JSON or too deep. (JSON itself has no undefined.) */
 export function parseJson(text: string, maxDepth: number = bounds.eventDepth): Json | undefined {

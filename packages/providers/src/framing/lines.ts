@@ -6,7 +6,7 @@
  * left out; memory stays below twice the bound.
  */
 
-import { bounds } from "../bounds.ts";
+import { bounds, FIRST_BUFFER_BYTES, SEGMENT_BYTES } from "../limits.ts";
 
 export interface Line {
   readonly text: string;
@@ -18,9 +18,6 @@ export interface Line {
 
 const LF = 0x0a;
 const CR = 0x0d;
-const FIRST_BUFFER_BYTES = 4096;
-/** How much is decoded at once. */
-const SEGMENT_BYTES = 1024 * 1024;
 
 /** Lines are decoded whole, so one decoder without a memory serves all readers. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

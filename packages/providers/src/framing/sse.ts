@@ -5,7 +5,7 @@
  * torn. A line that is no field of an event (an error body, a proxy's page) is handed out as it is: nothing is dropped.
  */
 
-import { bounds } from "../bounds.ts";
+import { bounds } from "../limits.ts";
 import { parseJson } from "./json.ts";
 import type { Line } from "./lines.ts";
 

@@ -4,9 +4,9 @@
  */
 
 import type { BlockEvent, BlockKey, JsonObject } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
 import { cutCall } from "../call.ts";
 import { isObject, parseJson } from "../framing/json.ts";
+import { bounds } from "../limits.ts";
 import { given, objectOf, wholeOf, wordsOf } from "../read.ts";
 import { compactParams } from "../row.ts";
 import { type ChatCall, type ChatState, type Choice, type Completion, choiceLabel } from "./chat-state.ts";

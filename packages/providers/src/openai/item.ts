@@ -6,9 +6,9 @@
 
 import type { Ask, Json, JsonObject } from "@blockyard/kernel";
 import { patchChanges } from "../apply-patch.ts";
-import { bounds } from "../bounds.ts";
 import type { Outcome } from "../call.ts";
 import { isObject, parseJson } from "../framing/json.ts";
+import { bounds } from "../limits.ts";
 import { given, listOf, numberOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
 import { joinDiffs, unifiedDiff } from "../unified-diff.ts";

@@ -17,6 +17,7 @@ import {
 import type { Adapter } from "../adapter.ts";
 import { cutCall, endCall, startCall, wholeBlock } from "../call.ts";
 import { isObject } from "../framing/json.ts";
+import { REMEMBERED_PARTS } from "../limits.ts";
 import { given, listOf, numberOf, objectOf, plural, textOf, timeOf, wordsOf } from "../read.ts";
 import { compactParams } from "../row.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";
@@ -24,7 +25,6 @@ import { count } from "../usage.ts";
 import { completedOutcome, failedOutcome, type ToolState } from "./outcome.ts";
 
 const PROVIDER = "opencode";
-const REMEMBERED = 256;
 /** Finish reasons after which the loop goes on. */
 const GOES_ON = new Set(["tool-calls", "unknown"]);
 
@@ -305,7 +305,7 @@ function isRepeat(state: State, part: JsonObject): boolean {
 
 function remember(state: State, id: string): void {
   state.shown.add(id);
-  if (state.shown.size <= REMEMBERED) return;
+  if (state.shown.size <= REMEMBERED_PARTS) return;
   for (const oldest of state.shown) {
     state.shown.delete(oldest);
     return;

@@ -7,11 +7,10 @@ import type { AuditLog, Block, Kernel } from "@blockyard/kernel";
 import { isProblem, type JsonObject, type Problem, problem, StoreError } from "@blockyard/kernel/plain";
 import type { Log } from "../system/log.ts";
 import type { Caller } from "./auth.ts";
+import { AUDIT_TEXT_CHARS } from "./limits.ts";
 
 /** Who does something: a caller, a command of this machine, or the server itself. */
 export type Doer = Pick<Caller, "agent" | "role" | "session"> & { readonly by: string };
-
-const TEXT_CHARS = 2_000;
 
 export class Audit {
   readonly #entries: AuditLog;
@@ -70,7 +69,7 @@ function shortened(details: JsonObject): JsonObject {
       .slice(0, 20)
       .map(([key, value]) => {
         const text = typeof value === "object" && value !== null ? JSON.stringify(value) : value;
-        return [key.slice(0, 80), typeof text === "string" ? text.slice(0, TEXT_CHARS) : text];
+        return [key.slice(0, 80), typeof text === "string" ? text.slice(0, AUDIT_TEXT_CHARS) : text];
       }),
   );
 }

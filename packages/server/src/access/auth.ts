@@ -17,8 +17,9 @@ import { isAgentId } from "@blockyard/kernel/plain";
 import { createPrivate, writePrivate } from "../system/private-file.ts";
 import { MISLEADING, PROVIDER_NAMES, RESERVED } from "./agent-names.ts";
 import { AuthError } from "./auth-error.ts";
+import { BAD_TOKENS_PER_MINUTE, GUESS_DELAY_MS, MAX_COOKIES, MAX_PEERS, SESSION_MS } from "./limits.ts";
 import { PageProof } from "./page-proof.ts";
-import { type Opened, type PageSession, PageSessions, SESSION_MS } from "./page-sessions.ts";
+import { type Opened, type PageSession, PageSessions } from "./page-sessions.ts";
 
 export type { CallerRole };
 
@@ -44,10 +45,6 @@ export interface TokenRecord {
   readonly role: CallerRole;
   readonly createdAt: number;
 }
-
-const BAD_PER_MINUTE = 20;
-const GUESS_DELAY_MS = 1_000;
-const MAX_PEERS = 10_000;
 
 export { RESERVED };
 
@@ -167,8 +164,8 @@ export class Auth {
     const recent = (this.#bad.get(peer) ?? []).filter((at) => now - at < 60_000);
     recent.push(now);
     if (this.#bad.size > MAX_PEERS) this.#bad.clear();
-    this.#bad.set(peer, recent.slice(-BAD_PER_MINUTE - 1));
-    return recent.length > BAD_PER_MINUTE ? GUESS_DELAY_MS : 0;
+    this.#bad.set(peer, recent.slice(-BAD_TOKENS_PER_MINUTE - 1));
+    return recent.length > BAD_TOKENS_PER_MINUTE ? GUESS_DELAY_MS : 0;
   }
 
   /** Makes a token for an agent or a viewer. It is shown once; only its hash is kept. */
@@ -315,9 +312,6 @@ export function setCookie({ session, cookie }: Opened, port: number, secure: boo
 function cookiePrefix(port: number): string {
   return `blockyard-${port}-`;
 }
-
-/** More than a browser of ours would ever send is not tried: each costs a look at the disk. */
-const MAX_COOKIES = 50;
 
 function cookiesOf(header: string | undefined, port: number): readonly { id: string; secret: string }[] {
   const prefix = cookiePrefix(port);

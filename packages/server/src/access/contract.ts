@@ -2,8 +2,8 @@
 
 import { contract, jsonField } from "@blockyard/kernel";
 import { z } from "zod";
+import { AUDIT_ENTRIES } from "./limits.ts";
 
-const MOST = 1_000;
 const name = z.string().min(1).max(64);
 
 export const tokenCreate = contract({
@@ -56,7 +56,7 @@ export const auditList = contract({
     agent: z.string().min(1).max(64).optional().describe("Only entries by this agent"),
     since: z.number().min(0).optional().describe("Wall clock, milliseconds"),
     before: z.number().int().min(1).optional().describe("Only entries with a smaller id: the next page"),
-    limit: z.number().int().min(1).max(MOST).default(100),
+    limit: z.number().int().min(1).max(AUDIT_ENTRIES).default(100),
   }),
   output: z.object({ entries: z.array(entrySchema) }),
 });

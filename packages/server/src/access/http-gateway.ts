@@ -28,6 +28,14 @@ import {
   PROOF_HEADER,
   type Refusal,
 } from "./guard.ts";
+import {
+  BODY_MS,
+  MAX_CONNECTIONS_EACH,
+  MAX_GUEST_CONNECTIONS,
+  MAX_UNAUTHENTICATED_CONNECTIONS,
+  REVOKED_MS,
+  TOO_OFTEN_MS,
+} from "./limits.ts";
 import type { Opened, PageSession } from "./page-sessions.ts";
 import type { Quotas } from "./quotas.ts";
 import { endSocket, endWith } from "./refused-answer.ts";
@@ -53,21 +61,6 @@ interface Inside {
   cut(): void;
 }
 
-/** How long whoever is inside with a revoked token may still read. It can write nothing from that moment on. */
-const REVOKED_MS = 1_000;
-/** The body of a request that is no stream of its own has to be here within this. */
-const BODY_MS = 60_000;
-/** More unauthenticated connections than this: the oldest makes room. Well below all connections, so that there is room for those inside. */
-const MAX_UNAUTHENTICATED = 1_000;
-/** Connections that one agent or viewer may have: several of them together still leave room for the owner. */
-export const MAX_EACH = 100;
-/** … and all of them together: with the unauthenticated ones there are some left that nobody but the owner can take. */
-export const MAX_GUESTS = 700;
-/**
- * Whoever asks more often than it may is told so late: it has only so many connections to be told on. Each at another moment,
- * up to twice as late, or all of them would ask again together.
- */
-const TOO_OFTEN_MS = 1_000;
 const STREAMED = new Set(["/v1/ingest", "/v1/import"]);
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
@@ -127,7 +120,7 @@ export class HttpGateway {
       if (this.#unauthenticated.get(place) === socket) this.#unauthenticated.delete(place);
     });
     for (const [oldest, unauthenticated] of this.#unauthenticated) {
-      if (this.#unauthenticated.size <= MAX_UNAUTHENTICATED) break;
+      if (this.#unauthenticated.size <= MAX_UNAUTHENTICATED_CONNECTIONS) break;
       this.#unauthenticated.delete(oldest);
       unauthenticated.destroy();
     }
@@ -274,7 +267,7 @@ export class HttpGateway {
     const places = this.#places.get(hash) ?? new Set();
     const place = placeOf(socket);
     if (places.has(place)) return true;
-    if (places.size >= MAX_EACH || this.#guests >= MAX_GUESTS) return false;
+    if (places.size >= MAX_CONNECTIONS_EACH || this.#guests >= MAX_GUEST_CONNECTIONS) return false;
     this.#guests++;
     this.#places.set(hash, places.add(place));
     socket.once("close", () => {
@@ -328,7 +321,7 @@ const TOO_OFTEN: Refusal = {
 
 const TOO_MANY: Refusal = {
   status: 429,
-  message: `a token may have ${MAX_EACH} connections at once: close or reuse some`,
+  message: `a token may have ${MAX_CONNECTIONS_EACH} connections at once: close or reuse some`,
   delayMs: 0,
 };
 

@@ -7,10 +7,7 @@
  */
 
 import { createHash, createHmac, createPublicKey, randomBytes, timingSafeEqual, verify } from "node:crypto";
-
-/** How long a page has to sign a challenge. */
-const CHALLENGE_MS = 60_000;
-export const TICKET_MS = 120_000;
+import { CHALLENGE_MS, TICKET_MS } from "./limits.ts";
 
 export class PageProof {
   readonly #key: string;

@@ -20,6 +20,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { removePrivate, writePrivate } from "../system/private-file.ts";
+import { BIND_MS, LINK_MS, SESSION_MS, SESSION_NAME_CHARS } from "./limits.ts";
 import { isKey } from "./page-proof.ts";
 
 /** For whom a link or a session is. */
@@ -56,12 +57,6 @@ const linkSchema = z.object({
   expiresAt: z.number(),
 }) satisfies z.ZodType<Guest & { readonly expiresAt: number }>;
 
-/** A link that nobody opens ends after a day, a session after thirty. */
-const LINK_MS = 24 * 3600 * 1000;
-export const SESSION_MS = 30 * 24 * 3600 * 1000;
-/** How long after the trade a page may bind its session. */
-const BIND_MS = 10 * 60 * 1000;
-const NAME_CHARS = 80;
 const TAG_CHARS = 4;
 
 export class PageSessions {
@@ -98,7 +93,7 @@ export class PageSessions {
     const session: PageSession = {
       ...guest,
       id: `${this.#tag}${randomBytes(6).toString("hex")}`,
-      name: (guest.name || name).slice(0, NAME_CHARS),
+      name: (guest.name || name).slice(0, SESSION_NAME_CHARS),
       bindHash: sha256(bind).toString("hex"),
       createdAt: this.#now(),
       expiresAt: this.#now() + SESSION_MS,

@@ -8,6 +8,7 @@
 
 import { type Env, limits, type Op, type Problem, problem } from "@blockyard/kernel";
 import type { Caller } from "./auth.ts";
+import { BYTES_PER_REQUEST, MAX_ACCOUNTS, OP_CHARS, TURNED_AWAY_REQUESTS } from "./limits.ts";
 
 interface Account {
   /** What is left of the bucket, and when that was so. */
@@ -20,13 +21,6 @@ interface Account {
 }
 
 const HOUR_MS = 3_600_000;
-/** Bytes of a message that cost as much as a request. */
-const BYTES_EACH = 16 * 1024;
-/** What a call costs besides that is turned away as busy: who asks on all the same asks less often. */
-const TURNED_AWAY = 4;
-/** What an op takes besides its text, whatever it is: a conversation, a turn, a word about a block. */
-const OP_CHARS = 200;
-const MAX_ACCOUNTS = 10_000;
 
 export class Quotas {
   readonly #env: Env;
@@ -46,7 +40,7 @@ export class Quotas {
   /** Takes a message that has come already, also where it is too much: how long until the next should be read. */
   charge(caller: Caller, bytes: number): number {
     if (caller.role === "owner") return 0;
-    this.#account(caller.agent).left -= 1 + bytes / BYTES_EACH;
+    this.#account(caller.agent).left -= 1 + bytes / BYTES_PER_REQUEST;
     return this.#waitMs(caller);
   }
 
@@ -57,7 +51,7 @@ export class Quotas {
 
   /** A call was answered that it came too early. */
   turnedAway(caller: Caller): void {
-    if (caller.role !== "owner") this.#account(caller.agent).left -= TURNED_AWAY;
+    if (caller.role !== "owner") this.#account(caller.agent).left -= TURNED_AWAY_REQUESTS;
   }
 
   #waitMs({ agent, role }: Pick<Caller, "agent" | "role">): number {

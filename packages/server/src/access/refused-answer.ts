@@ -8,9 +8,7 @@ import type { Duplex } from "node:stream";
 import type { Problem } from "@blockyard/kernel";
 import { escapeText } from "../system/escape.ts";
 import type { Refusal } from "./guard.ts";
-
-/** How long whoever was refused an upgrade has to hang up. */
-const LAST_WORDS_MS = 1_000;
+import { LAST_WORDS_MS } from "./limits.ts";
 
 /** The connection ends with a refusal: nothing more of it is read, however much is sent. */
 export function endWith(

@@ -4,10 +4,7 @@
  */
 
 import type { AuditLog } from "@blockyard/kernel";
-import { SESSION_MS } from "./page-sessions.ts";
-
-const LOOK_MS = 1_000;
-const PAGE = 1_000;
+import { REVOCATION_ENTRIES, REVOCATION_LOOK_MS, SESSION_MS } from "./limits.ts";
 
 export class Revocations {
   readonly #entries: AuditLog;
@@ -22,7 +19,7 @@ export class Revocations {
   /** From now on, until it is closed. */
   async start(): Promise<void> {
     await this.look();
-    this.#timer = setInterval(() => void this.look().catch(() => undefined), LOOK_MS).unref();
+    this.#timer = setInterval(() => void this.look().catch(() => undefined), REVOCATION_LOOK_MS).unref();
   }
 
   has(session: string): boolean {
@@ -48,11 +45,17 @@ export class Revocations {
     const since = Date.now() - SESSION_MS;
     let before = Number.MAX_SAFE_INTEGER;
     for (;;) {
-      const query = { action: "session.revoke", since, before, order: "last", limit: PAGE } as const;
+      const query = {
+        action: "session.revoke",
+        since,
+        before,
+        order: "last",
+        limit: REVOCATION_ENTRIES,
+      } as const;
       const entries = await this.#entries.read(query);
       const fresh = entries.filter(({ details }) => !this.#ids.has(String(details["id"])));
       for (const { details } of fresh) this.#ids.add(String(details["id"]));
-      if (entries.length < PAGE || fresh.length === 0) return;
+      if (entries.length < REVOCATION_ENTRIES || fresh.length === 0) return;
       before = (entries.at(-1) as { id: number }).id;
     }
   }

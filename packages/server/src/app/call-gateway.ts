@@ -11,17 +11,14 @@ import {
 } from "@blockyard/kernel";
 import type { Auth, Caller } from "../access/auth.ts";
 import type { Quotas } from "../access/quotas.ts";
+import { JSON_PIECE_CHARS } from "../system/limits.ts";
 import type { Log } from "../system/log.ts";
 import type { Metrics } from "../system/metrics.ts";
-import { isWithin, PIECE_CHARS, slicedJson } from "../system/sliced-json.ts";
+import { isWithin, slicedJson } from "../system/sliced-json.ts";
 import { isStreamed, resting, type ToolAnswer } from "../system/streamed-answer.ts";
 import type { CallScheduler } from "./call-scheduler.ts";
+import { CALLER_REST_MS, INGEST_BYTES } from "./limits.ts";
 import type { Tools } from "./tool-table.ts";
-
-/** Who has too much waiting already looks again after this. */
-const REST_MS = 100;
-/** How much of a stream of an agent is taken in at once: its lines may be a hundred blocks. */
-const INGEST_BYTES = 4 * 1024;
 
 export interface GatewayParts {
   readonly auth: Auth;
@@ -138,7 +135,7 @@ export class CallGateway {
 
   /** A long answer to an agent or viewer as JSON, made in pieces, each when it is its turn. Others are made at once. */
   async sliced(caller: Caller, answer: Json | Problem): Promise<Buffer | undefined> {
-    if (caller.role === "owner" || isWithin(answer, PIECE_CHARS)) return undefined;
+    if (caller.role === "owner" || isWithin(answer, JSON_PIECE_CHARS)) return undefined;
     const made = await this.#scheduler.run(caller, (turn) => slicedJson(answer, turn), { isNext: true });
     return isProblem(made) ? undefined : made;
   }
@@ -146,7 +143,7 @@ export class CallGateway {
   /** Until it is a caller's turn. */
   async rest(caller: Caller): Promise<void> {
     while (isProblem(await this.#scheduler.run(caller, async () => undefined)))
-      await new Promise((look) => setTimeout(look, REST_MS).unref());
+      await new Promise((look) => setTimeout(look, CALLER_REST_MS).unref());
   }
 
   /** What comes of a caller's stream; a stream that had to be ended has its reason as the answer. */

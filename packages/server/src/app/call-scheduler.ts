@@ -11,6 +11,7 @@ import { performance } from "node:perf_hooks";
 import { limits, type Problem, problem } from "@blockyard/kernel";
 import type { Caller } from "../access/auth.ts";
 import { OwnerFirst } from "../system/owner-first.ts";
+import { LONGEST_REST_MS, REST_LOOK_MS, RESTED_MS } from "./limits.ts";
 
 interface Waiting {
   begin(): void;
@@ -38,13 +39,6 @@ export interface LoopTime {
   readonly active: number;
   readonly idle: number;
 }
-
-/** A call during which the process has rested for so long waits for something, and others may begin. */
-const WAITS_MS = 20;
-/** However busy the process is, somebody's turn comes after this. */
-const REST_MS = 250;
-/** How often it is looked whether there was rest enough. */
-const LOOK_MS = 2;
 
 export class CallScheduler {
   readonly #queues = new Map<string, Queue>();
@@ -133,7 +127,7 @@ export class CallScheduler {
       this.#isLooking = false;
       const next = this.#next();
       if (!next) return;
-      if (!this.#hasRested()) return this.#look(LOOK_MS);
+      if (!this.#hasRested()) return this.#look(REST_LOOK_MS);
       this.#last = this.#loopTime();
       this.#lastMs = performance.now();
       // Behind those of its own caller, and its caller behind all others.
@@ -158,10 +152,10 @@ export class CallScheduler {
   }
 
   #hasRested(): boolean {
-    if (performance.now() - this.#lastMs >= REST_MS) return true;
+    if (performance.now() - this.#lastMs >= LONGEST_REST_MS) return true;
     if (this.#owner.isWaiting) return false;
     const now = this.#loopTime();
-    for (const [call, idle] of this.#working) if (now.idle - idle >= WAITS_MS) this.#working.delete(call);
+    for (const [call, idle] of this.#working) if (now.idle - idle >= RESTED_MS) this.#working.delete(call);
     if (this.#working.size > 0) return false;
     return now.idle - this.#last.idle >= now.active - this.#last.active;
   }

@@ -10,6 +10,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Certificate } from "../config/certificate.ts";
 import { type Config, ConfigError } from "../config/config.ts";
+import { MAX_CONNECTIONS } from "./limits.ts";
 
 export interface Arrivals {
   connection(socket: Socket): void;
@@ -25,7 +26,6 @@ export interface Listening {
   readonly notes: readonly string[];
 }
 
-export const MAX_CONNECTIONS = 2_000;
 const LOCAL = "127.0.0.1";
 
 const BOUNDS = {

@@ -30,6 +30,7 @@ import { WsTransport } from "../transports/ws.ts";
 import { CallGateway } from "./call-gateway.ts";
 import { CallScheduler } from "./call-scheduler.ts";
 import { type Core, linkTo, openCore } from "./core.ts";
+import { UPKEEP_MS } from "./limits.ts";
 import { Listeners } from "./listeners.ts";
 import { routesOf } from "./routes.ts";
 import { type Part, Shutdown } from "./shutdown.ts";
@@ -51,8 +52,6 @@ export interface Running {
   /** Everything accepted is durable, sockets are told, files are closed. The parts of which that did not work: none. */
   stop(): Promise<readonly Part[]>;
 }
-
-const UPKEEP_MS = 60_000;
 
 export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promise<Running> {
   const shutdown = new Shutdown(log);

@@ -13,10 +13,8 @@ import { serverClient } from "./client.ts";
 import { EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
 import { Flow } from "./flow.ts";
+import { RECORD_LOOK_MS, RECORD_READ_BYTES } from "./limits.ts";
 import { KnownSessions } from "./log-import.ts";
-
-const LOOK_MS = 100;
-const READ_BYTES = 256 * 1024;
 
 /** The exit code: whether everything is kept. */
 export async function recordTraffic(file: string, writer: number, home: string | undefined): Promise<number> {
@@ -110,7 +108,7 @@ function nameOf(agent: string | undefined): string | undefined {
 async function* follow(file: string, writer: number): AsyncGenerator<string> {
   while (!existsSync(file)) {
     if (!isAlive(writer)) return;
-    await sleep(LOOK_MS);
+    await sleep(RECORD_LOOK_MS);
   }
   const handle = await open(file, "r");
   try {
@@ -122,9 +120,9 @@ async function* follow(file: string, writer: number): AsyncGenerator<string> {
 
 async function* linesOf(handle: FileHandle, writer: number): AsyncGenerator<string> {
   const reader = new LineReader();
-  const buffer = Buffer.alloc(READ_BYTES);
+  const buffer = Buffer.alloc(RECORD_READ_BYTES);
   for (let isLast = false; ; ) {
-    const { bytesRead } = await handle.read(buffer, 0, READ_BYTES);
+    const { bytesRead } = await handle.read(buffer, 0, RECORD_READ_BYTES);
     for (const { text } of reader.push(buffer.subarray(0, bytesRead))) {
       if (text === '{"dir":"end"}') return;
       yield text;
@@ -132,7 +130,7 @@ async function* linesOf(handle: FileHandle, writer: number): AsyncGenerator<stri
     if (bytesRead > 0) continue;
     if (isLast) return;
     isLast = !isAlive(writer);
-    if (!isLast) await sleep(LOOK_MS);
+    if (!isLast) await sleep(RECORD_LOOK_MS);
   }
 }
 

@@ -7,6 +7,7 @@
 import { spawn } from "node:child_process";
 import { createWriteStream, type WriteStream } from "node:fs";
 import { bounds, type Direction } from "@blockyard/providers";
+import { TEE_CLOSE_MS, TEE_WAITING_BYTES } from "./limits.ts";
 
 export interface Ended {
   readonly code: number | null;
@@ -14,10 +15,6 @@ export interface Ended {
 }
 
 const PASSED_ON = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-/** What waits for a slow disk; then the copy is given up. */
-const WAITING_BYTES = 64 * 1024 * 1024;
-/** How long the end of the copy may hold up the end of the agent. */
-const CLOSE_MS = 500;
 const NOT_FOUND = 127;
 
 export async function tee(
@@ -69,7 +66,7 @@ export class TrafficFile {
 
   add(dir: Direction, line: Buffer, isCut: boolean): void {
     if (this.#isBroken) return;
-    if (this.#stream.writableLength > WAITING_BYTES) {
+    if (this.#stream.writableLength > TEE_WAITING_BYTES) {
       this.#isBroken = true;
       this.#stream.destroy();
       return;
@@ -87,7 +84,7 @@ export class TrafficFile {
   async end(): Promise<void> {
     if (this.#isBroken) return;
     await new Promise<void>((resolve) => {
-      const late = setTimeout(resolve, CLOSE_MS);
+      const late = setTimeout(resolve, TEE_CLOSE_MS);
       this.#stream.once("close", () => {
         clearTimeout(late);
         resolve();

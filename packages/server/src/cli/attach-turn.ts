@@ -7,12 +7,10 @@ import { askOf, type BlockSnapshot, type TurnView } from "@blockyard/kernel";
 import { type BlockSource, known } from "./block-source.ts";
 import { EXIT } from "./command.ts";
 import { type FollowOptions, followTurn } from "./follow-turn.ts";
+import { ATTACHED_BLOCKS } from "./limits.ts";
 import { printNote } from "./terminal.ts";
 import { answerAsk } from "./terminal-ask.ts";
 import { asTyped } from "./typed-command.ts";
-
-/** Blocks of a running turn that are shown, and among which asks are looked for. */
-const LAST_BLOCKS = 300;
 
 interface Now {
   readonly seq: number;
@@ -81,7 +79,7 @@ function isLate({ metadata }: BlockSnapshot, last: TurnView | undefined): boolea
 }
 
 async function stateOf(client: BlockSource, conversation: string): Promise<Now> {
-  const read = known(await client.call("conversation.read", { conversation, blocks: LAST_BLOCKS }));
+  const read = known(await client.call("conversation.read", { conversation, blocks: ATTACHED_BLOCKS }));
   const blocks: BlockSnapshot[] = [];
   let rest = read.blocks.map(({ block_id }) => ({ block_id, version: 0 }));
   while (rest.length > 0) {

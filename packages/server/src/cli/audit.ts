@@ -9,6 +9,7 @@ import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { withClient } from "./command-client.ts";
+import { AUDIT_DETAIL_CHARS, AUDIT_PAGE_ENTRIES } from "./limits.ts";
 import { oneLine, print, printJson } from "./terminal.ts";
 
 const options = {
@@ -20,9 +21,6 @@ const options = {
   export: { type: "boolean", summary: "print every entry as one line of JSON, oldest first" },
   json: JSON_OPTION,
 } as const;
-
-const PAGE = 1_000;
-const DETAIL_CHARS = 200;
 
 type Entry = ToolAnswer<"audit.list">["entries"][number];
 
@@ -64,7 +62,7 @@ async function read(client: BlockSource, filter: JsonObject, most: number): Prom
   const found: Entry[] = [];
   while (found.length < most) {
     const last = found.at(-1);
-    const limit = Math.min(PAGE, most - found.length);
+    const limit = Math.min(AUDIT_PAGE_ENTRIES, most - found.length);
     const input = { ...filter, limit, ...(last === undefined ? {} : { before: last.id }) };
     const { entries } = known(await client.call("audit.list", input));
     found.push(...entries);
@@ -75,5 +73,5 @@ async function read(client: BlockSource, filter: JsonObject, most: number): Prom
 
 function lineOf({ at, agent, by, action, details }: Entry): string {
   const about = Object.entries(details).map(([key, value]) => `${key}=${String(value)}`);
-  return `${new Date(at).toISOString()}  ${action}  ${agent} (${by})  ${oneLine(about.join(" "), DETAIL_CHARS)}`;
+  return `${new Date(at).toISOString()}  ${action}  ${agent} (${by})  ${oneLine(about.join(" "), AUDIT_DETAIL_CHARS)}`;
 }

@@ -28,9 +28,8 @@ import { changedLines, foldingOf, type Shown } from "../export/closed.ts";
 import { turnFacts } from "../export/html.ts";
 import { commandSummary, type Item, isFollowed, timeline } from "../export/timeline.ts";
 import type { ExportNode } from "../export/tree.ts";
+import { THINKING_CHARS } from "./limits.ts";
 import { oneLine, type Style, safeOutput, safeText } from "./terminal.ts";
-
-const BEGINNING_CHARS = 1_000;
 
 export interface TextOptions {
   readonly style: Style;
@@ -140,7 +139,7 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
     const { style, width, isFull } = options;
     if (content.trim() === "") return "";
     if (isFull) return `${style.dim(safeText(content).trimEnd())}\n\n`;
-    return `${style.dim(oneLine(`∴ ${firstSentence(content.slice(0, BEGINNING_CHARS))}`, width))}\n`;
+    return `${style.dim(oneLine(`∴ ${firstSentence(content.slice(0, THINKING_CHARS))}`, width))}\n`;
   },
   tool_call: (block, options) => `${callLine(block, options)}\n`,
   tool_result: (block, options, around) => someLines(block.content, options, { block, ...known(around) }),

@@ -5,8 +5,7 @@
  *
  * It must be made before anything is awaited: a client may be gone before the first answer of a server.
  */
-
-const PARENT_MS = 1_000;
+import { PARENT_LOOK_MS } from "./limits.ts";
 
 export type Leaving = "input ended" | "output closed" | "told to stop" | "parent gone";
 
@@ -27,7 +26,7 @@ export class ClientWatch {
         program.once(signal, leave("told to stop"));
       const parent = setInterval(() => {
         if (program.ppid !== ppid) resolve("parent gone");
-      }, PARENT_MS);
+      }, PARENT_LOOK_MS);
       this.#stop = () => clearInterval(parent);
     });
     void this.gone.then((how) => {

@@ -16,6 +16,7 @@ import type { Imported } from "../import/body-import.ts";
 import { type BlockSource, known } from "./block-source.ts";
 import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
 import { CommandError } from "./command.ts";
+import { HEALTH_MS, LOCK_STEP_MS, LOCK_WAIT_MS } from "./limits.ts";
 import { sendBody } from "./send-body.ts";
 
 export interface ClientOptions {
@@ -25,10 +26,6 @@ export interface ClientOptions {
   /** Makes the database where there is none yet. */
   readonly create?: boolean;
 }
-
-const LOCK_WAIT_MS = 10_000;
-const LOCK_STEP_MS = 100;
-const HEALTH_MS = 3_000;
 
 export async function openClient(options: ClientOptions = {}): Promise<BlockSource> {
   const { home, root } = options;

@@ -20,12 +20,11 @@ import { pageUrl, serverClient } from "./client.ts";
 import { CommandError } from "./command.ts";
 import { checkFile, checkNamed } from "./database-check.ts";
 import { type Finding, plain } from "./finding.ts";
+import { AGENT_VERSION_MS, DOCTOR_HEALTH_MS } from "./limits.ts";
 import { asTyped } from "./typed-command.ts";
 
 const MIN_NODE = 24;
 const MIN_SQLITE = "3.51.3";
-const VERSION_MS = 5_000;
-const HEALTH_MS = 3_000;
 
 export async function examine(
   home: string,
@@ -159,7 +158,7 @@ async function checkServer(home: string): Promise<ServerFinding> {
   const found = (server: Omit<Finding, "check">) => ({ server: { check, ...server } });
   try {
     const client = serverClient({ home });
-    const response = await client.fetch("/health", { signal: AbortSignal.timeout(HEALTH_MS) });
+    const response = await client.fetch("/health", { signal: AbortSignal.timeout(DOCTOR_HEALTH_MS) });
     const health = (await response.json().catch(() => ({}))) as { readonly [name: string]: unknown };
     const { database, sandbox, root } = health;
     const told = typeof sandbox === "string" ? { sandbox } : {};
@@ -212,7 +211,10 @@ async function checkAgent(
   if (file === undefined) return { check, state: "warn", message: `${named} was not found`, fix };
   try {
     const given = childEnvironment(agent.kind, env) as NodeJS.ProcessEnv;
-    const { stdout } = await promisify(execFile)(file, ["--version"], { timeout: VERSION_MS, env: given });
+    const { stdout } = await promisify(execFile)(file, ["--version"], {
+      timeout: AGENT_VERSION_MS,
+      env: given,
+    });
     const message = `${plain(stdout)} at ${file}`;
     if (login?.state === "out")
       return { check, state: "warn", message: `${message}, nobody is logged in`, fix: login.how ?? "log in" };

@@ -1,8 +1,5 @@
 /** A stream on its way from who reads it to who keeps it. */
-
-const START_BYTES = 64 * 1024;
-const START_LINES = 3;
-const WAITING_BYTES = 4 * 1024 * 1024;
+import { PIPE_START_BYTES, PIPE_START_LINES, PIPE_WAITING_BYTES } from "./limits.ts";
 
 /** The stream on its way from the reader to the keeper, bounded: a slow keeper slows the agent, a gone one does not. */
 export class Flow {
@@ -18,7 +15,7 @@ export class Flow {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     this.#wakeKeeper?.();
-    if (this.#bytes <= WAITING_BYTES) return;
+    if (this.#bytes <= PIPE_WAITING_BYTES) return;
     await new Promise<void>((resolve) => {
       this.#wakeReader = resolve;
     });
@@ -41,7 +38,7 @@ export class Flow {
     for (;;) {
       const start = Buffer.concat(this.#chunks);
       const lines = start.reduce((count, byte) => (byte === 10 ? count + 1 : count), 0);
-      if (this.#isOver || lines >= START_LINES || start.length >= START_BYTES) return start;
+      if (this.#isOver || lines >= PIPE_START_LINES || start.length >= PIPE_START_BYTES) return start;
       await this.#more();
     }
   }
@@ -51,7 +48,7 @@ export class Flow {
       const chunk = this.#chunks.shift();
       if (chunk) {
         this.#bytes -= chunk.length;
-        if (this.#bytes <= WAITING_BYTES) this.#wakeReader?.();
+        if (this.#bytes <= PIPE_WAITING_BYTES) this.#wakeReader?.();
         yield chunk;
       } else if (this.#isOver) return;
       else await this.#more();

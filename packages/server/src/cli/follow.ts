@@ -8,6 +8,7 @@ import { isProblem } from "@blockyard/kernel/plain";
 import { askOf } from "@blockyard/kernel/presentation";
 import { type BlockSource, known } from "./block-source.ts";
 import { blockText, callLine, type TextOptions } from "./block-text.ts";
+import { FOLLOW_MS } from "./limits.ts";
 import { safeText } from "./terminal.ts";
 
 export interface FollowerPort {
@@ -21,8 +22,6 @@ export interface FollowerPort {
   /** Told a message that waited and is not sent, because the turn before it was stopped. */
   held?(block: BlockSnapshot): Promise<void>;
 }
-
-const WAIT_MS = 1_000;
 
 export class Follower {
   readonly #client: BlockSource;
@@ -51,7 +50,7 @@ export class Follower {
   }
 
   /** Waits for news and shows them. Whether there were none. */
-  async step(waitMs = WAIT_MS): Promise<boolean> {
+  async step(waitMs = FOLLOW_MS): Promise<boolean> {
     const versions = [...this.#open.values()].map(({ block_id, version }) => ({ block_id, version }));
     const answer = await this.#client.call("block.sync", {
       conversation: this.#conversation,

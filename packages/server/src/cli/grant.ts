@@ -6,6 +6,7 @@ import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
+import { GRANTED_NAME_CHARS } from "./limits.ts";
 import { oneLine, print, printJson } from "./terminal.ts";
 
 const options = {
@@ -14,8 +15,6 @@ const options = {
   agent: { type: "string", value: "NAME", summary: "only for this agent or viewer" },
   revoke: { type: "boolean", summary: "revoke the grant" },
 } as const;
-
-const NAME_CHARS = 200;
 
 export const grant: Command = {
   name: "grant",
@@ -46,7 +45,7 @@ export const grant: Command = {
       else
         for (const { path: file, agent, by, at, reason } of grants) {
           const who = `${agent ?? "all agents and viewers"}  by ${by} ${new Date(at).toISOString()}`;
-          await print(`${oneLine(file, NAME_CHARS)}  ${who}  (${reason})\n`);
+          await print(`${oneLine(file, GRANTED_NAME_CHARS)}  ${who}  (${reason})\n`);
         }
       return 0;
     } finally {

@@ -11,10 +11,9 @@ import { findSessions, logHome, type SessionLog, sessionAt } from "../import/ses
 import { type BlockSource, known } from "./block-source.ts";
 import { CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
+import { IMPORT_WATCH_MS, LOG_HEAD_BYTES } from "./limits.ts";
 import { importLog, KnownSessions, type Outcome } from "./log-import.ts";
 import { oneLine, Progress, print, printJson, printNote, safeText } from "./terminal.ts";
-
-const WATCH_MS = 1_000;
 
 export interface ImportOptions {
   readonly home: string | undefined;
@@ -158,7 +157,7 @@ async function watch(
         passed.set(log.path, log.stamp);
       if (outcome.type === "failed" || outcome.type === "imported") await report(log, outcome, isJson);
     }
-    await sleep(WATCH_MS, undefined, { signal: over.signal }).catch(() => undefined);
+    await sleep(IMPORT_WATCH_MS, undefined, { signal: over.signal }).catch(() => undefined);
   }
 }
 
@@ -205,13 +204,11 @@ async function importFile(client: BlockSource, sessions: KnownSessions, path: st
   return { conversation, title: "", added: 0, blocks: 0 };
 }
 
-const HEAD_BYTES = 256 * 1024;
-
 function readHead(path: string): string {
   try {
     const file = openSync(path, "r");
     try {
-      const buffer = Buffer.allocUnsafe(HEAD_BYTES);
+      const buffer = Buffer.allocUnsafe(LOG_HEAD_BYTES);
       return buffer.subarray(0, readSync(file, buffer)).toString("utf8");
     } finally {
       closeSync(file);

@@ -6,9 +6,11 @@
 import { type ConversationView, everySession, isProblem, type Problem, problem } from "@blockyard/kernel";
 import type { Imported } from "../import/body-import.ts";
 import { type LogMark, markOf } from "../import/import-log.ts";
-import { LIVE_MS, type LogContent, logBody, type OpenEnd, readLog } from "../import/log-body.ts";
+import { LIVE_MS } from "../import/limits.ts";
+import { type LogContent, logBody, type OpenEnd, readLog } from "../import/log-body.ts";
 import type { SessionLog } from "../import/session-logs.ts";
 import { type BlockSource, known } from "./block-source.ts";
+import { IMPORTED_PAGE_ROWS } from "./limits.ts";
 
 export type Outcome =
   | { readonly type: "imported"; readonly imported: Imported; readonly isNew: boolean }
@@ -33,7 +35,7 @@ export class KnownSessions {
   static async read(client: BlockSource): Promise<KnownSessions> {
     const sessions = new KnownSessions();
     for (let before: number | undefined; ; ) {
-      const input = { limit: PAGE, ...(before === undefined ? {} : { before }) };
+      const input = { limit: IMPORTED_PAGE_ROWS, ...(before === undefined ? {} : { before }) };
       const page = known(await client.call("conversation.list", input));
       for (const view of page.conversations) sessions.#add(view);
       const last = page.conversations.at(-1)?.updated_at;
@@ -76,8 +78,6 @@ export class KnownSessions {
 function keyOf(provider: string, name: string): string {
   return `${provider} ${name}`;
 }
-
-const PAGE = 500;
 
 export interface LogImportOptions {
   readonly now: number;

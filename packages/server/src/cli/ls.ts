@@ -8,6 +8,7 @@ import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
+import { LISTED_ROWS } from "./limits.ts";
 import { oneLine, print, printJson, styleFor, terminalWidth } from "./terminal.ts";
 import { asTyped } from "./typed-command.ts";
 
@@ -17,8 +18,6 @@ const options = {
   limit: { type: "string", value: "N", summary: "show at most N (default: 30)" },
   archived: { type: "boolean", summary: "include archived conversations" },
 } as const;
-
-const MOST = 2_000;
 
 interface Page {
   readonly conversations: readonly ConversationView[];
@@ -34,8 +33,8 @@ export const ls: Command = {
   async run(args) {
     const { values, positionals } = readArguments({ name: "ls", options }, args, [0, 20]);
     const limit = Number(values.limit ?? 30);
-    if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
-      throw new CommandError(`--limit takes a number from 1 to ${MOST}`, EXIT.usage);
+    if (!Number.isInteger(limit) || limit < 1 || limit > LISTED_ROWS)
+      throw new CommandError(`--limit takes a number from 1 to ${LISTED_ROWS}`, EXIT.usage);
     const client = await openClient({ home: values.home });
     try {
       const page = await listed(client, positionals.join(" "), limit, values.archived === true);
@@ -51,8 +50,8 @@ export const ls: Command = {
       }
       if (more && !values.json)
         process.stderr.write(
-          limit < MOST
-            ? asTyped(`There are more: blockyard ls --limit ${Math.min(MOST, limit * 2)}\n`)
+          limit < LISTED_ROWS
+            ? asTyped(`There are more: blockyard ls --limit ${Math.min(LISTED_ROWS, limit * 2)}\n`)
             : "There are more: add words from the title.\n",
         );
       return EXIT.done;

@@ -20,13 +20,13 @@ import { type Announcing, changedUris, type McpPort, mcpServer } from "../transp
 import { ownerTokenIn, type ServerClient, serverClient, TokenRefused } from "./client.ts";
 import { ClientWatch } from "./client-watch.ts";
 import { CommandError, EXIT } from "./command.ts";
-
-const RETRY_MS = 2_000;
-const MAX_LINE = 4 * 1024 * 1024;
-const MAX_STREAMED = 1_000;
-/** What was asked for before the input ended is still answered, for this long. */
-const LAST_ANSWERS_MS = 5_000;
-const ANSWERED_MS = 10;
+import {
+  ANSWERED_MS,
+  CHANGE_LINE_CHARS,
+  CHANGES_RETRY_MS,
+  LAST_ANSWERS_MS,
+  STREAMED_URIS,
+} from "./limits.ts";
 
 const MAKE_ONE = "A model needs its own token. Create one: blockyard token create --agent claude-mcp";
 
@@ -229,7 +229,7 @@ function listening(input: PassThrough): {
         streamed.delete(uri);
         streamed.add(uri);
       }
-      for (const uri of streamed) if (streamed.size > MAX_STREAMED) streamed.delete(uri);
+      for (const uri of streamed) if (streamed.size > STREAMED_URIS) streamed.delete(uri);
     }
     return send(message);
   };
@@ -253,7 +253,7 @@ async function follow(
     } catch {
       // the server is away, or we are done
     }
-    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(CHANGES_RETRY_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
@@ -267,7 +267,7 @@ async function readEvents(
     text += decoder.decode(bytes, { stream: true });
     const lines = text.split("\n");
     text = lines.pop() ?? "";
-    if (text.length > MAX_LINE) throw new Error("a line of the changes is too long");
+    if (text.length > CHANGE_LINE_CHARS) throw new Error("a line of the changes is too long");
     for (const line of lines)
       if (line.startsWith("data: ")) onAnnouncement(JSON.parse(line.slice(6)) as Announcement);
   }

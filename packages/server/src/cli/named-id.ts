@@ -7,11 +7,8 @@ import type { ConversationView } from "@blockyard/kernel";
 import { isProblem } from "@blockyard/kernel/plain";
 import { type BlockSource, known } from "./block-source.ts";
 import { CommandError, EXIT } from "./command.ts";
+import { AMBIGUOUS_ROWS, AMBIGUOUS_TITLE_CHARS, NAMED_PAGE_ROWS } from "./limits.ts";
 import { oneLine } from "./terminal.ts";
-
-const PAGE = 500;
-const SHOWN = 10;
-const TITLE_CHARS = 60;
 
 /** The whole id of a conversation or of a block. Throws where none fits, or several do. */
 export async function wholeId(client: BlockSource, given: string): Promise<string> {
@@ -31,9 +28,9 @@ async function conversationId(client: BlockSource, given: string): Promise<strin
   if (only === undefined) return known<string>(exact);
   if (others.length === 0) return only.conversation;
   const lines = found
-    .slice(0, SHOWN)
-    .map(({ conversation, title }) => `  ${conversation}  ${oneLine(title, TITLE_CHARS)}`);
-  const more = found.length > SHOWN ? [`  … and ${found.length - SHOWN} more`] : [];
+    .slice(0, AMBIGUOUS_ROWS)
+    .map(({ conversation, title }) => `  ${conversation}  ${oneLine(title, AMBIGUOUS_TITLE_CHARS)}`);
+  const more = found.length > AMBIGUOUS_ROWS ? [`  … and ${found.length - AMBIGUOUS_ROWS} more`] : [];
   throw new CommandError(
     [`${given} matches ${found.length} conversations. Type more of the id`, ...lines, ...more].join("\n"),
     EXIT.usage,
@@ -44,7 +41,10 @@ async function beginningWith(client: BlockSource, given: string): Promise<readon
   const found = new Map<string, ConversationView>();
   for (let before: number | undefined; given !== ""; ) {
     const page = known(
-      await client.call("conversation.list", { limit: PAGE, ...(before === undefined ? {} : { before }) }),
+      await client.call("conversation.list", {
+        limit: NAMED_PAGE_ROWS,
+        ...(before === undefined ? {} : { before }),
+      }),
     );
     for (const view of page.conversations)
       if (view.conversation.startsWith(given)) found.set(view.conversation, view);

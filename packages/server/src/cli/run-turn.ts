@@ -10,12 +10,10 @@ import { type BlockSource, known } from "./block-source.ts";
 import { CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
 import { type FollowOptions, followTurn } from "./follow-turn.ts";
+import { READ_LOOK_MS } from "./limits.ts";
 import { wholeId } from "./named-id.ts";
 import { printNote } from "./terminal.ts";
 import { asked } from "./terminal-ask.ts";
-
-/** How often it is looked whether an agent has read a message. */
-const READ_MS = 200;
 
 export interface TurnOptions {
   readonly provider: string;
@@ -143,7 +141,7 @@ async function untilRead(
         printNote("The agent has read the message.");
         return EXIT.done;
       }
-      await sleep(READ_MS);
+      await sleep(READ_LOOK_MS);
     }
   } finally {
     process.off("SIGINT", stop);

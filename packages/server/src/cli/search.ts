@@ -9,6 +9,7 @@ import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { known } from "./block-source.ts";
 import { type Command, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
+import { INDEXING_MS } from "./limits.ts";
 import { wholeId } from "./named-id.ts";
 import { oneLine, print, printJson, styleFor, terminalWidth } from "./terminal.ts";
 
@@ -31,9 +32,6 @@ const options = {
   conversation: { type: "string", short: "c", value: "ID", summary: "search only this conversation" },
   all: { type: "boolean", summary: "find every match; waits until the search index is ready" },
 } as const;
-
-/** How often is asked whether the index is done. */
-const INDEXING_MS = 250;
 
 type Hits = ToolAnswer<"kernel.search">;
 

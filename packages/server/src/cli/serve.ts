@@ -11,12 +11,8 @@ import { useCredentials } from "../config/credentials-file.ts";
 import { jsonLog, type Log } from "../system/log.ts";
 import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { DRAIN_MS, REPLAY_END_MS, STOP_MS } from "./limits.ts";
 import { asTyped } from "./typed-command.ts";
-
-const STOP_MS = 5_000;
-/** For what is on its way to the terminal. */
-const DRAIN_MS = 100;
-const REPLAY_END_MS = 1_000;
 
 const options = {
   home: HOME_OPTION,

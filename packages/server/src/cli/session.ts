@@ -6,10 +6,10 @@ import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { withClient } from "./command-client.ts";
+import { SESSION_NAME_CHARS } from "./limits.ts";
 import { oneLine, print, printJson } from "./terminal.ts";
 
 const options = { home: HOME_OPTION, json: JSON_OPTION } as const;
-const NAME_CHARS = 80;
 
 export const session: Command = {
   name: "session",
@@ -30,7 +30,7 @@ export const session: Command = {
     if (action === "revoke" && id === undefined)
       throw new CommandError("session revoke needs an id. List them: blockyard session list", EXIT.usage);
     if (action === "revoke" && !/^[0-9a-f]{16}$/.test(id ?? ""))
-      throw new CommandError(`there is no session ${oneLine(id ?? "", NAME_CHARS)}`, EXIT.nothing);
+      throw new CommandError(`there is no session ${oneLine(id ?? "", SESSION_NAME_CHARS)}`, EXIT.nothing);
     return withClient({ home: values.home, create: true }, (client) =>
       action === "list" ? list(client, values.json === true) : revoke(client, id ?? ""),
     );
@@ -50,7 +50,7 @@ async function list(client: BlockSource, asJson: boolean): Promise<number> {
   else
     for (const { id: each, name, role, agent, expires_at } of rows) {
       const until = new Date(expires_at).toISOString().slice(0, 10);
-      await print(`${each}  ${role} ${agent}  until ${until}  ${oneLine(name, NAME_CHARS)}\n`);
+      await print(`${each}  ${role} ${agent}  until ${until}  ${oneLine(name, SESSION_NAME_CHARS)}\n`);
     }
   return 0;
 }

@@ -16,15 +16,11 @@ import {
 } from "@blockyard/kernel";
 import { visible } from "../processes/visible.ts";
 import type { BlockSource } from "./block-source.ts";
+import { ANSWERED_ELSEWHERE_MS, ASK_NAME_CHARS } from "./limits.ts";
 import { oneLine, printNote } from "./terminal.ts";
 import { answersTo, suggestionIn, suggestionText } from "./terminal-answer.ts";
 import { formAnswer, formText } from "./terminal-form.ts";
 import { editPlan, planText } from "./terminal-plan.ts";
-
-/** Of what asks for permission. */
-const NAME_CHARS = 200;
-/** How often it is looked whether somebody else has answered. */
-const ELSEWHERE_MS = 500;
 
 type Type = (question: string) => Promise<string | undefined>;
 
@@ -143,7 +139,7 @@ async function watchAnswer(
   over: AbortSignal,
 ): Promise<string | undefined> {
   while (!over.aborted) {
-    await sleep(ELSEWHERE_MS, undefined, { signal: over }).catch(() => undefined);
+    await sleep(ANSWERED_ELSEWHERE_MS, undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) return undefined;
     const block = await client.call("block.read", { block_id });
     if (isProblem(block) && block.problem === "busy") continue;
@@ -173,7 +169,7 @@ ${change}${what}`;
 }
 
 function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]): string {
-  return oneLine(`${title ?? metadata.toolName}`, NAME_CHARS);
+  return oneLine(`${title ?? metadata.toolName}`, ASK_NAME_CHARS);
 }
 
 interface Keyboard {

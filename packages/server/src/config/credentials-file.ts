@@ -6,16 +6,16 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { CREDENTIALS_BYTES } from "./limits.ts";
 
 export const CREDENTIALS = "credentials";
-const MAX_BYTES = 64 * 1024;
 
 export function readCredentials(home: string): Readonly<Record<string, string>> {
   const path = join(home, CREDENTIALS);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return {};
-  if (!stat.isFile() || stat.size > MAX_BYTES)
-    throw new Error(`${path} is not a file of at most ${MAX_BYTES} bytes`);
+  if (!stat.isFile() || stat.size > CREDENTIALS_BYTES)
+    throw new Error(`${path} is not a file of at most ${CREDENTIALS_BYTES} bytes`);
   if (process.platform !== "win32" && (stat.mode & 0o077) !== 0)
     throw new Error(`${path} can be read by others: chmod 600 ${path}`);
   const lines = readFileSync(path, "utf8").split(/\r?\n/);

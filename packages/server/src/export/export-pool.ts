@@ -9,6 +9,7 @@
 import { Worker } from "node:worker_threads";
 import { type ExportLine, limits, type Problem, problem, StreamProblem } from "@blockyard/kernel";
 import type { Format } from "./format.ts";
+import { SENT_CHARS, SENT_LINES, THREAD_MB } from "./limits.ts";
 import type { FromThread, ToThread } from "./message.ts";
 
 export interface ExportSource {
@@ -17,11 +18,6 @@ export interface ExportSource {
   readonly lines: () => AsyncIterable<ExportLine>;
   readonly raw: () => AsyncIterable<Uint8Array>;
 }
-
-/** Lines that are sent at once: so many, and so much text. */
-const LINES = 64;
-const CHARS = 256 * 1024;
-const THREAD_MB = 1_024;
 
 export class ExportPool {
   readonly #owner: ExportThread;
@@ -147,7 +143,7 @@ async function* linesFrom(lines: AsyncIterable<ExportLine>): AsyncGenerator<ToTh
   for await (const line of lines) {
     batch.push(line);
     if (line.type === "block") chars += line.content.length;
-    if (batch.length < LINES && chars < CHARS) continue;
+    if (batch.length < SENT_LINES && chars < SENT_CHARS) continue;
     yield { type: "lines", lines: batch };
     batch = [];
     chars = 0;

@@ -5,6 +5,7 @@
 
 import { languageOf } from "@blockyard/providers/language";
 import { type Html, html, join } from "../system/escape.ts";
+import { HIGHLIGHTED_CHARS, STRING_CHARS } from "./limits.ts";
 
 interface Family {
   readonly line: readonly string[];
@@ -57,16 +58,11 @@ const FAMILIES: ReadonlyMap<string, Family> = new Map<string, Family>([
   ...each("html htm xml svg vue svelte", MARKUP),
 ]);
 
-/** Beyond this a text is shown plain: colours are for reading, and nobody reads that much. */
-const MAX_CHARS = 200_000;
-/** What keeps a text of nothing but quotes from being read again for each of them. */
-const STRING_CHARS = 400;
-
 /** The code, coloured by its language, or else by the name of its file. */
 export function highlight(text: string, language: string | undefined, filename?: string): Html {
   const named = language ?? (filename === undefined ? undefined : languageOf(filename));
   const family = named === undefined ? undefined : FAMILIES.get(named.toLowerCase());
-  if (!family || text.length > MAX_CHARS) return html`${text}`;
+  if (!family || text.length > HIGHLIGHTED_CHARS) return html`${text}`;
   return join([...tokens(text, family)].map(({ kind, text: part }) => span(kind, part)));
 }
 

@@ -28,11 +28,9 @@ import {
 import { type Html, html, join, NOTHING } from "../system/escape.ts";
 import { changedLines, foldingOf, linesOf, type Shown } from "./closed.ts";
 import { highlight } from "./highlight.ts";
+import { INPUT_CHARS, THINKING_CHARS } from "./limits.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { terminalHtml } from "./terminal-html.ts";
-
-const INPUT_CHARS = 200_000;
-const BEGINNING_CHARS = 1_000;
 
 /** What a block's drawing depends on besides the block. */
 export interface Around {
@@ -90,7 +88,7 @@ function drawThinking(block: BlockSnapshot): Html {
     const what = redacted ? "Thought, hidden by the provider" : "Thought, not shown";
     return html`<div class="dim"><span class="thinking-word">${what}</span></div>`;
   }
-  return html`<details class="thinking"><summary><span class="sign thinking-word">Thought</span> <span class="thinking-preview dim">${firstSentence(block.content.slice(0, BEGINNING_CHARS))}</span> <span class="dim">${took(durationMs)}</span></summary><div class="thought">${markdownHtml(block.content)}</div></details>`;
+  return html`<details class="thinking"><summary><span class="sign thinking-word">Thought</span> <span class="thinking-preview dim">${firstSentence(block.content.slice(0, THINKING_CHARS))}</span> <span class="dim">${took(durationMs)}</span></summary><div class="thought">${markdownHtml(block.content)}</div></details>`;
 }
 
 function drawResult(block: BlockSnapshot, around: Around): Html {

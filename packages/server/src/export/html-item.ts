@@ -24,11 +24,9 @@ import { type Html, html, join, NOTHING } from "../system/escape.ts";
 import { foldingOf } from "./closed.ts";
 import { highlight } from "./highlight.ts";
 import { type Around, countsText, KIND_HTML, OPEN, pictures, pretty, took } from "./html-block.ts";
+import { SHORT_WORK_LINES } from "./limits.ts";
 import { commandSummary, type Item, isFollowed, type NodeItem, timeline } from "./timeline.ts";
 import type { ExportNode } from "./tree.ts";
-
-/** A sub-agent's work with longer texts than this is closed. */
-const SHORT_LINES = 10;
 
 /** Who speaks, blocks, and quiet ones gathered. */
 export function itemHtml(item: Item, depth: number): Html {
@@ -75,7 +73,7 @@ function nestedHtml(nested: readonly ExportNode[], depth: number, title: string)
   const isShort =
     title !== WORK &&
     nested.length < 4 &&
-    nested.every(({ block }) => block.kind !== "tool_call" && block.newlines < SHORT_LINES);
+    nested.every(({ block }) => block.kind !== "tool_call" && block.newlines < SHORT_WORK_LINES);
   return html`<details class="nested"${isShort ? OPEN : NOTHING}><summary>${title}: ${plural(nested.length, "block")}</summary>${itemsHtml(nested, depth + 1)}</details>`;
 }
 

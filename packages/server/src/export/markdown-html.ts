@@ -8,13 +8,10 @@ import type { Token, Tokens } from "marked";
 import { type Html, html, join, NOTHING } from "../system/escape.ts";
 import { lexBounded } from "./bounded-lexer.ts";
 import { highlight } from "./highlight.ts";
-
-/** Longer texts are shown as they are: nobody reads them, and a lexer may take long over them. */
-const MAX_CHARS = 1_000_000;
-const MAX_DEPTH = 64;
+import { MARKDOWN_CHARS, MARKDOWN_DEPTH } from "./limits.ts";
 
 export function markdownHtml(text: string): Html {
-  const tokens = text.length > MAX_CHARS ? undefined : lexBounded(text);
+  const tokens = text.length > MARKDOWN_CHARS ? undefined : lexBounded(text);
   return tokens === undefined ? html`<pre class="plain">${text}</pre>` : blocks(tokens, 0);
 }
 
@@ -23,7 +20,7 @@ function blocks(tokens: readonly Token[], depth: number): Html {
 }
 
 function block(token: Token, depth: number): Html {
-  if (depth > MAX_DEPTH) return html`<p>${token.raw}</p>`;
+  if (depth > MARKDOWN_DEPTH) return html`<p>${token.raw}</p>`;
   switch (token.type) {
     case "space":
     case "def":
@@ -88,7 +85,7 @@ function inlines(tokens: readonly Token[], depth: number): Html {
 }
 
 function inline(token: Token, depth: number): Html {
-  if (depth > MAX_DEPTH) return html`${token.raw}`;
+  if (depth > MARKDOWN_DEPTH) return html`${token.raw}`;
   switch (token.type) {
     case "strong":
       return html`<strong>${inner(token, depth)}</strong>`;

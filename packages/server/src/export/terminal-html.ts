@@ -5,8 +5,8 @@
 
 import { readTerminal, type TerminalRun, type TerminalStyle } from "@blockyard/kernel/presentation";
 import { type Html, html, join } from "../system/escape.ts";
+import { TERMINAL_CHARS } from "./limits.ts";
 
-const MAX_CHARS = 2_000_000;
 /** The classes of style.ts. */
 const CLASSES: readonly (readonly [keyof TerminalStyle, string])[] = [
   ["bold", "a-bold"],
@@ -16,7 +16,7 @@ const CLASSES: readonly (readonly [keyof TerminalStyle, string])[] = [
 ];
 
 export function terminalHtml(output: string): Html {
-  const text = output.length > MAX_CHARS ? output.slice(0, MAX_CHARS) : output;
+  const text = output.length > TERMINAL_CHARS ? output.slice(0, TERMINAL_CHARS) : output;
   const cut = output.length - text.length;
   const lines = readTerminal(text).map((line) => join(line.map(styled)));
   const parts = lines.flatMap((line, i) => (i === 0 ? [line] : [html`\n`, line]));

@@ -2,7 +2,7 @@
 
 import { contract } from "@blockyard/kernel";
 import { z } from "zod";
-import { bounds } from "./bounds.ts";
+import { bounds } from "./limits.ts";
 
 const count = z.number().int();
 

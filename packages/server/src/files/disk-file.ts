@@ -11,8 +11,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { access, type FileHandle, link, lstat, open, readdir, rename, unlink } from "node:fs/promises";
 import { isProblem, type Problem, problem } from "@blockyard/kernel";
-import { bounds } from "./bounds.ts";
 import { decodeFile, tooLarge } from "./encoding.ts";
+import { bounds, FILE_TIME_MS, READ_TRIES } from "./limits.ts";
 import { asError, type Folder, operating, type Root, syncFolder } from "./root.ts";
 
 /**
@@ -46,10 +46,6 @@ export type Written =
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const MAKE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const TEMPORARY = /^\.blockyard-(\d{1,10})-[0-9a-f]{12}\.tmp$/;
-/** A file that is written to while it is read is read again so often. */
-const READ_TRIES = 3;
-/** Longer than file systems take to tell two times apart. */
-const COARSE_MS = 100;
 
 /** Temporary files that this process is using now. */
 const inUse = new Set<string>();
@@ -261,7 +257,7 @@ async function linkInto(folder: Folder, temporary: string, name: string): Promis
 }
 
 function stampOf(stat: BigIntStats): Stamp {
-  return Date.now() - Number(stat.ctimeMs) < COARSE_MS ? "" : looks(stat);
+  return Date.now() - Number(stat.ctimeMs) < FILE_TIME_MS ? "" : looks(stat);
 }
 
 function looks({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {

@@ -4,7 +4,7 @@
  */
 
 import { type Problem, problem } from "@blockyard/kernel";
-import { bounds } from "./bounds.ts";
+import { bounds } from "./limits.ts";
 
 export interface Decoded {
   readonly text: string;

@@ -22,9 +22,9 @@ import {
   sameJson,
 } from "@blockyard/kernel";
 import { languageOf } from "@blockyard/providers";
-import { bounds } from "./bounds.ts";
 import type { DiskFile, DiskText } from "./disk-file.ts";
 import { eolOf } from "./encoding.ts";
+import { bounds } from "./limits.ts";
 import { linesOf } from "./line-diff.ts";
 import type { CleanPath } from "./path.ts";
 import { mergeTexts, type Region, splicesBetween } from "./three-way.ts";

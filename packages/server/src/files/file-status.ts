@@ -1,11 +1,11 @@
 /** file.status: whether files are saved, gone, or in conflict with the disk. */
 
 import { type Call, isProblem, tool } from "@blockyard/kernel";
-import { bounds } from "./bounds.ts";
 import { type DiskView, fileStatus } from "./contract.ts";
 import type { DiskFile } from "./disk-file.ts";
 import { fileView, named } from "./file-view.ts";
 import type { Files } from "./files.ts";
+import { bounds } from "./limits.ts";
 import { isUnsaved } from "./unsaved-files.ts";
 
 export const fileStatusTool = (files: Files) =>

@@ -20,7 +20,6 @@ import {
   problem,
 } from "@blockyard/kernel";
 import type { Log } from "../system/log.ts";
-import { type Bounds, bounds as usualBounds } from "./bounds.ts";
 import { type DiskFile, readDisk, sweepFolders, writeDisk } from "./disk-file.ts";
 import { createFile, DISK, replaceText } from "./file-block.ts";
 import { FileIndex, notAFile } from "./file-index.ts";
@@ -28,6 +27,7 @@ import { FlushClock } from "./flush-clock.ts";
 import { GuardedFiles } from "./guarded-files.ts";
 import { guardOf } from "./guarded-path.ts";
 import { KeyedQueue } from "./keyed-queue.ts";
+import { type Bounds, bounds as usualBounds } from "./limits.ts";
 import { type Ending, OpenFile, type Opening } from "./open-file.ts";
 import { OpenSet } from "./open-set.ts";
 import { type CleanPath, cleanPath } from "./path.ts";

@@ -18,7 +18,6 @@ export type Grant = {
 
 /** The key of the record's metadata. */
 export const GRANTS = "grants";
-export const MAX_GRANTS = 500;
 
 export function grantsIn(metadata: JsonObject): readonly Grant[] {
   const kept = metadata[GRANTS];

@@ -15,8 +15,9 @@ import {
 } from "@blockyard/kernel";
 import type { Log } from "../system/log.ts";
 import { DISK } from "./file-block.ts";
-import { GRANTS, type Grant, grantsIn, isGranted, MAX_GRANTS, withGrant, withoutGrant } from "./grants.ts";
+import { GRANTS, type Grant, grantsIn, isGranted, withGrant, withoutGrant } from "./grants.ts";
 import { guardOf, guardOfName } from "./guarded-path.ts";
+import { MAX_GRANTS } from "./limits.ts";
 import { type CleanPath, cleanPath } from "./path.ts";
 
 interface GuardOptions {

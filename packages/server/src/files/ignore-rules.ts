@@ -7,7 +7,7 @@
  */
 
 import ignore, { type Ignore } from "ignore";
-import { bounds } from "./bounds.ts";
+import { bounds } from "./limits.ts";
 
 export interface IgnoreRules {
   /** Whether a path below the root is named; folders end with a slash. */

@@ -7,7 +7,7 @@
  * different: coarser, never wrong.
  */
 
-import { bounds } from "./bounds.ts";
+import { bounds } from "./limits.ts";
 
 /** Lines [aFrom, aTo) of the one text stand where lines [bFrom, bTo) stand in the other. */
 export interface LineChange {

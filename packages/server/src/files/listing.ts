@@ -7,9 +7,9 @@ import { constants } from "node:fs";
 import { lstat, open, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { isProblem, type Problem } from "@blockyard/kernel";
-import { type Bounds, bounds as usual } from "./bounds.ts";
 import { isTemporary } from "./disk-file.ts";
 import { IgnoreStack } from "./ignore-rules.ts";
+import { type Bounds, bounds as usual } from "./limits.ts";
 import { type CleanPath, isGit } from "./path.ts";
 import type { Folder, Root } from "./root.ts";
 

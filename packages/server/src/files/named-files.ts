@@ -5,9 +5,9 @@
 
 import { type Block, isProblem, type Kernel, parseBlockId } from "@blockyard/kernel";
 import { DISK } from "./file-block.ts";
+import { NAMED_DEPTH } from "./limits.ts";
 
 const NAMING = new Set(["block_id", "parent_id", "block", "head"]);
-const NAMED_DEPTH = 3;
 
 export async function fileBlocksIn(kernel: Kernel, input: unknown): Promise<readonly Block[]> {
   const found: Block[] = [];

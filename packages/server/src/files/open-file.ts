@@ -16,7 +16,6 @@ import {
   splicesOf,
   Text,
 } from "@blockyard/kernel";
-import type { Bounds } from "./bounds.ts";
 import {
   type DiskFile,
   type DiskText,
@@ -29,6 +28,7 @@ import {
 } from "./disk-file.ts";
 import { encodeFile, tooLarge } from "./encoding.ts";
 import { type Base, DISK, endConflict, persisted, takeIn } from "./file-block.ts";
+import type { Bounds } from "./limits.ts";
 import type { CleanPath } from "./path.ts";
 import type { Root } from "./root.ts";
 

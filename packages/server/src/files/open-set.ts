@@ -5,7 +5,7 @@
 
 import { basename, dirname } from "node:path";
 import type { BlockId } from "@blockyard/kernel";
-import type { Bounds } from "./bounds.ts";
+import type { Bounds } from "./limits.ts";
 import type { OpenFile } from "./open-file.ts";
 import type { Watcher } from "./watcher.ts";
 

@@ -6,7 +6,7 @@
  */
 
 import { type Problem, problem } from "@blockyard/kernel";
-import { bounds } from "./bounds.ts";
+import { bounds } from "./limits.ts";
 
 export interface CleanPath {
   readonly parts: readonly string[];

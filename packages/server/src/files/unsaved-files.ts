@@ -4,8 +4,8 @@
  */
 
 import type { Block, BlockId, Env } from "@blockyard/kernel";
-import type { Bounds } from "./bounds.ts";
 import { FlushClock } from "./flush-clock.ts";
+import type { Bounds } from "./limits.ts";
 
 export class UnsavedFiles {
   readonly #bounds: Bounds;

@@ -10,7 +10,7 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { basename } from "node:path";
 import type { Env } from "@blockyard/kernel";
-import type { Bounds } from "./bounds.ts";
+import type { Bounds } from "./limits.ts";
 
 export interface WatcherOptions {
   readonly env: Env;

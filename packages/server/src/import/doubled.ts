@@ -23,7 +23,8 @@ import { openSqliteStore } from "../stores/sqlite/sqlite.ts";
 import { nodeEnv } from "../system/env.ts";
 import { type LogMark, markOf } from "./import-log.ts";
 import { importStream } from "./import-stream.ts";
-import { LIVE_MS, logBody, readLog } from "./log-body.ts";
+import { LIVE_MS } from "./limits.ts";
+import { logBody, readLog } from "./log-body.ts";
 import { type SessionLog, sessionAt } from "./session-logs.ts";
 
 export interface Repaired {

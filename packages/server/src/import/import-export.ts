@@ -38,9 +38,7 @@ import { IMPORT_MARK } from "../ingest/import-mark.ts";
 import { keepPicturesIn } from "../ingest/kept-pictures.ts";
 import type { BodyImport, Imported } from "./body-import.ts";
 import { importPlace } from "./import-place.ts";
-
-const BATCH_BLOCKS = 100;
-const BATCH_CHARS = 4 * 1024 * 1024;
+import { BATCH_BLOCKS, BATCH_CHARS, MOST_SESSIONS } from "./limits.ts";
 
 /** Times and names are shown to people in every list: one that cannot be shown would spoil all of them. */
 const time = z.number().min(-8.64e15).max(8.64e15);
@@ -49,9 +47,6 @@ const agentName = z
   .string()
   .refine(isAgentId, "not a valid agent name")
   .refine((name) => !RESERVED.includes(name), "a name reserved for the server");
-
-/** A conversation's record is written with every change of it: it stays small. */
-const MOST_SESSIONS = 100;
 
 const headLine = z.object({
   epoch: z.string().max(200),

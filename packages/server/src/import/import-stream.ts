@@ -20,9 +20,7 @@ import type { BodyImport, Imported } from "./body-import.ts";
 import { ExportImport } from "./import-export.ts";
 import { lockImport } from "./import-lock.ts";
 import { LogImport } from "./import-log.ts";
-
-/** A block's text may have 64 MB; escaped it is longer. */
-const LINE_BYTES = 256 * 1024 * 1024;
+import { LINE_BYTES } from "./limits.ts";
 
 export async function importStream(
   kernel: Kernel,

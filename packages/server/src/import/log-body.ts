@@ -10,13 +10,8 @@ import { isUtf8 } from "node:buffer";
 import { closeSync, openSync, readSync } from "node:fs";
 import type { BlockEvent } from "@blockyard/kernel";
 import type { LogHead } from "./import-log.ts";
+import { LOG_EVENTS_PER_LINE, RAW_PIECE_BYTES } from "./limits.ts";
 import type { SessionLog } from "./session-logs.ts";
-
-/** A log that has not changed for this long is taken for finished. */
-export const LIVE_MS = 10 * 60_000;
-
-const EVENTS_PER_LINE = 100;
-const RAW_PIECE_BYTES = 256 * 1024;
 
 /**
  * What becomes of the open end of a live log: `hold` leaves what is open out until it is finished, `leave` writes it and
@@ -55,8 +50,8 @@ export async function* logBody(
   };
   yield line(head);
   for (const bytes of rawLines(path, rawFrom)) yield line({ type: "raw", ...rawText(bytes) });
-  for (let at = 0; at < events.length; at += EVENTS_PER_LINE) {
-    yield line({ type: "events", events: events.slice(at, at + EVENTS_PER_LINE) });
+  for (let at = 0; at < events.length; at += LOG_EVENTS_PER_LINE) {
+    yield line({ type: "events", events: events.slice(at, at + LOG_EVENTS_PER_LINE) });
   }
   yield line({ type: "end" });
 }

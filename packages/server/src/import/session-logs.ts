@@ -19,6 +19,7 @@ import {
   type Provider,
   providers,
 } from "@blockyard/providers";
+import { LOG_CHUNK_BYTES } from "./limits.ts";
 
 export interface SessionLog {
   readonly provider: Provider;
@@ -155,14 +156,12 @@ function plainFile(path: string): Stats | undefined {
   }
 }
 
-const CHUNK_BYTES = 256 * 1024;
-
 /** Lines that are not blank, without holding the file in memory. */
 function* readLines(path: string): Generator<string> {
   const reader = new LineReader();
   const file = openSync(path, "r");
   try {
-    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    const buffer = Buffer.allocUnsafe(LOG_CHUNK_BYTES);
     for (let read = readSync(file, buffer); read > 0; read = readSync(file, buffer)) {
       for (const { text } of reader.push(buffer.subarray(0, read))) if (text.trim() !== "") yield text;
     }

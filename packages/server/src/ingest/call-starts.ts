@@ -9,9 +9,7 @@
  */
 
 import { askOf, type BlockEvent, type BlockKey, type Env } from "@blockyard/kernel";
-
-/** Agents ask within a few milliseconds; a start that is told this late is still told at once for a person. */
-const ASK_MS = 150;
+import { START_HELD_MS } from "./limits.ts";
 
 type Meta = BlockEvent & { readonly type: "block-meta" };
 
@@ -57,7 +55,7 @@ export class CallStarts {
 
   #hold(key: BlockKey): void {
     this.#forget(key);
-    const cancel = this.#env.after(ASK_MS, () => {
+    const cancel = this.#env.after(START_HELD_MS, () => {
       for (const event of this.#started(key)) this.#write(event);
     });
     this.#held.set(key, cancel);

@@ -9,12 +9,11 @@
 import { type Ask, askOf, type BlockEvent, type BlockKey, type JsonObject } from "@blockyard/kernel";
 import { redactText, type Seen } from "../system/redact.ts";
 import { TextRedactor } from "../system/text-redactor.ts";
+import { HELD_INPUT_CHARS } from "./limits.ts";
 import { redactJson, redactRaw } from "./redact-body.ts";
 
 /** Words without any meaning to a shell, and no path that leads out of a folder. */
 const PLAIN = /^(?![/~.])(?!.*\.\.)[\w .,~+/=@:%-]+$/;
-/** So much of a call's input is held to be looked at as JSON; a longer one is looked at as a text. */
-const INPUT_CHARS = 256 * 1024;
 
 type Start = BlockEvent & { readonly type: "block-start" };
 type End = BlockEvent & { readonly type: "block-end" };
@@ -132,7 +131,7 @@ export class EventRedactor {
 function grow(growing: Growing, text: string): string {
   if (growing.input === undefined) return growing.text.push(text);
   growing.input += text;
-  if (growing.input.length < INPUT_CHARS) return "";
+  if (growing.input.length < HELD_INPUT_CHARS) return "";
   const { input } = growing;
   growing.input = undefined;
   return growing.text.push(input);

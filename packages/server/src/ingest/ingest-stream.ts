@@ -42,11 +42,10 @@ import { CallStarts } from "./call-starts.ts";
 import type { EventRedactor } from "./event-redactor.ts";
 import { fenced } from "./fence.ts";
 import { keepPictures } from "./kept-pictures.ts";
+import { STREAM_HEAD_BYTES } from "./limits.ts";
 import { RawLines } from "./raw-lines.ts";
 import { withoutPieces } from "./redact-body.ts";
 import type { Secrets } from "./secrets.ts";
-
-const HEAD_BYTES = 64 * 1024;
 
 export interface StreamOptions {
   readonly conversation: string;
@@ -297,7 +296,7 @@ async function readHead(
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   let lines = 0;
-  while (bytes < HEAD_BYTES && lines < 3) {
+  while (bytes < STREAM_HEAD_BYTES && lines < 3) {
     const next = await rest.next();
     if (next.done) break;
     chunks.push(next.value);

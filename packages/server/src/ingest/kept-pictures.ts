@@ -16,8 +16,8 @@ import {
   patiently,
   pictureSize,
 } from "@blockyard/kernel";
+import { INLINE_PICTURE_CHARS } from "./limits.ts";
 
-const INLINE_CHARS = 4 * 1024;
 const SHOWN = /^image\/(png|jpeg|gif|webp|avif)$/;
 const DATA_URL = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/i;
 
@@ -48,7 +48,7 @@ function bringsPictures(event: BlockEvent): boolean {
 
 async function keep({ env, store }: PictureKeeper, picture: JsonObject): Promise<JsonObject> {
   const { data, ...rest } = picture;
-  if (typeof data !== "string" || data.length <= INLINE_CHARS) return picture;
+  if (typeof data !== "string" || data.length <= INLINE_PICTURE_CHARS) return picture;
   const url = DATA_URL.exec(data);
   const mediaType = String(url?.[1] ?? rest["mediaType"] ?? "image/png").toLowerCase();
   if (!SHOWN.test(mediaType)) return picture;

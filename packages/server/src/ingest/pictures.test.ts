@@ -1,7 +1,9 @@
 /** Pictures: known by their bytes, kept once, refused in words. */
+
 import { MemoryStore } from "@blockyard/kernel";
 import { expect, it } from "vitest";
-import { keepPicture, PICTURE_BYTES } from "./pictures.ts";
+import { PICTURE_BYTES } from "./limits.ts";
+import { keepPicture } from "./pictures.ts";
 
 const bytes = (hex: string, more = "") => Buffer.concat([Buffer.from(hex, "hex"), Buffer.from(more)]);
 const PNG = bytes("89504e470d0a1a0a", "rest");

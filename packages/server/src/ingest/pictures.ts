@@ -6,9 +6,7 @@
 import { createHash } from "node:crypto";
 import type { Store } from "@blockyard/kernel";
 import { type Problem, problem } from "@blockyard/kernel/plain";
-
-/** As much as fits into a block's metadata when it is exported with its conversation. */
-export const PICTURE_BYTES = 3_000_000;
+import { PICTURE_BYTES } from "./limits.ts";
 
 const SIGNS: readonly (readonly [string, (bytes: Buffer) => boolean])[] = [
   ["image/png", (bytes) => bytes.subarray(0, 8).equals(Buffer.from("89504e470d0a1a0a", "hex"))],

@@ -6,8 +6,7 @@
  */
 
 import { type Kernel, type Problem, patiently, type RawRun } from "@blockyard/kernel";
-
-const FLUSH_CHARS = 64 * 1024;
+import { RAW_FLUSH_CHARS } from "./limits.ts";
 
 export class RawLines {
   readonly #kernel: Kernel;
@@ -32,7 +31,7 @@ export class RawLines {
 
   /** Enough has gathered to be written. */
   get isDue(): boolean {
-    return this.#chars > FLUSH_CHARS;
+    return this.#chars > RAW_FLUSH_CHARS;
   }
 
   /** Writes what has gathered. A problem: the store was away for so long that it is lost. */

@@ -9,9 +9,8 @@
 
 import type { Json } from "@blockyard/kernel";
 import { redactField, redactId, redactKey, redactText, type Seen } from "../system/redact.ts";
+import { REDACTED_LINE_CHARS } from "./limits.ts";
 
-/** A line that never ends is cut here, and its parts are looked at as texts. */
-const LINE_CHARS = 16 * 1024 * 1024;
 /** What providers need back byte for byte, and ids, of which only that goes which is a secret for certain. */
 const SEALED = /^(signature|encrypted_content|opaque|blob)$/;
 const ID = /^(id|uuid|type|role|model|conversation|head|run|turn|.*(_id|Id|_uuid|Uuid))$/;
@@ -38,7 +37,7 @@ export async function* redactBody(
       line = [next];
       chars = next.length;
     }
-    if (chars <= LINE_CHARS) continue;
+    if (chars <= REDACTED_LINE_CHARS) continue;
     yield Buffer.from(redactText(line.join(""), () => undefined));
     line = [];
     chars = 0;

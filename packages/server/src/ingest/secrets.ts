@@ -7,9 +7,7 @@
 import type { Ask } from "@blockyard/kernel";
 import { redactText } from "../system/redact.ts";
 import { EventRedactor } from "./event-redactor.ts";
-
-/** Asks that are kept. */
-const MOST_ASKS = 1_000;
+import { MAX_ASKS } from "./limits.ts";
 
 export class Secrets {
   readonly #asks = new Map<string, Ask>();
@@ -18,7 +16,7 @@ export class Secrets {
   redactor(run: string): EventRedactor {
     return new EventRedactor((ask) => {
       const [oldest] = this.#asks.keys();
-      if (this.#asks.size >= MOST_ASKS && oldest !== undefined) this.#asks.delete(oldest);
+      if (this.#asks.size >= MAX_ASKS && oldest !== undefined) this.#asks.delete(oldest);
       this.#asks.set(`${run} ${ask.id}`, ask);
     });
   }

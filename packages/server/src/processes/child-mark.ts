@@ -8,9 +8,9 @@
  */
 
 import { readdir, readFile } from "node:fs/promises";
+import { MARK_ROUNDS } from "./limits.ts";
 
 const VARIABLE = "BLOCKYARD_CHILD";
-const ROUNDS = 20;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -51,7 +51,7 @@ async function carries(pid: number, mark: string): Promise<boolean> {
 /** Kills them, and what they start meanwhile; answers with how many there were. */
 export async function killMarked(mark: string): Promise<number> {
   const killed = new Set<number>();
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < MARK_ROUNDS; round++) {
     const found = await findMarked(mark);
     if (found.length === 0) break;
     for (const pid of found) {

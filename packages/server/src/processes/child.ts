@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { delimiter, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { GRACE_MS, STDERR_TAIL_CHARS } from "./limits.ts";
 import type { ProcessTracker } from "./process-tracker.ts";
 
 export interface ChildSpec {
@@ -27,9 +28,6 @@ export interface ChildEnd {
   /** It could not be started. */
   readonly failed?: string;
 }
-
-const STDERR_TAIL = 8 * 1024;
-const GRACE_MS = 3_000;
 
 export interface ChildCare {
   /** How long it gets between one signal and the next, and what holds its pipes open after it is gone. */
@@ -62,7 +60,7 @@ export class Child {
     this.#process?.stdout?.on("readable", () => undefined);
     this.#process?.stderr?.on("data", (bytes: Buffer) => {
       onErrors?.(bytes);
-      this.#stderr = (this.#stderr + bytes.toString("utf8")).slice(-STDERR_TAIL);
+      this.#stderr = (this.#stderr + bytes.toString("utf8")).slice(-STDERR_TAIL_CHARS);
     });
     this.ended = new Promise((resolve) => {
       const end = async (end: Omit<ChildEnd, "stderr">) => {

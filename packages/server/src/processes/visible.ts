@@ -5,16 +5,16 @@
  * `⟨U+202E⟩` stands for one such character, `⟨U+0020 ×4000⟩` for a run that pushes what follows out of sight. Line
  * breaks stay, since commands have lines; the bracket itself is spelt out where it occurs.
  */
+import { RUN_CHARS } from "./limits.ts";
 
 /** Controls, format characters, what has no meaning yet, separators, what is drawn as nothing, and our own brackets. */
 const HIDDEN = /\p{C}|\p{Z}|\p{Default_Ignorable_Code_Point}|[⟨⟩]/u;
 const PLAIN = new Set([" ", "\n"]);
-const RUN = 16;
 const RUNS = / {17,}|\n{17,}|./gsu;
 
 export function visible(text: string): string {
   return text.replace(RUNS, (part) => {
-    if (part.length > RUN) return spelt(part[0] as string, part.length);
+    if (part.length > RUN_CHARS) return spelt(part[0] as string, part.length);
     return !PLAIN.has(part) && HIDDEN.test(part) ? spelt(part) : part;
   });
 }

@@ -5,6 +5,7 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { type Env, type Problem, problem } from "@blockyard/kernel";
+import { CONFIRM_MS, MAX_OPEN_CONFIRMATIONS } from "./limits.ts";
 
 /** What is confirmed. */
 export interface Subject {
@@ -21,9 +22,6 @@ export interface Subject {
   readonly sandbox: string;
   readonly network?: boolean | undefined;
 }
-
-export const CONFIRM_MS = 60_000;
-const MAX_OPEN = 100;
 
 /** What the owner may choose for one run. */
 export interface RunWish {
@@ -54,7 +52,7 @@ export class Confirmations {
       wish: { chosen: subject.chosen, network: subject.network },
     });
     for (const oldest of this.#open.keys()) {
-      if (this.#open.size <= MAX_OPEN) break;
+      if (this.#open.size <= MAX_OPEN_CONFIRMATIONS) break;
       this.#open.delete(oldest);
     }
     return { confirmation, expiresAt: this.#env.now() + CONFIRM_MS };

@@ -2,8 +2,8 @@
 
 import { contract } from "@blockyard/kernel";
 import { z } from "zod";
+import { RERUN_MS } from "./limits.ts";
 
-const LIMIT_MS = 10 * 60_000;
 const block_id = z.string().min(1).max(200).describe("A command block");
 
 export const commandConfirm = contract({
@@ -43,7 +43,7 @@ export const commandRun = contract({
       .int()
       .min(100)
       .max(6 * 60 * 60_000)
-      .default(LIMIT_MS)
+      .default(RERUN_MS)
       .describe("Stop the command after this time"),
   }),
   output: z.object({ block_id: z.string() }),

@@ -6,9 +6,7 @@
 
 import { type BlockId, isProblem, type JsonObject, type Kernel } from "@blockyard/kernel";
 import { TextRedactor } from "../system/text-redactor.ts";
-
-const MAX_CHARS = 8 * 1024 * 1024;
-const WAIT_CHARS = 256 * 1024;
+import { OUTPUT_CHARS, UNWRITTEN_CHARS } from "./limits.ts";
 
 export class Output {
   readonly #kernel: Kernel;
@@ -31,7 +29,7 @@ export class Output {
   /** Resolves later when much waits: the command's backpressure. */
   async push(bytes: Uint8Array): Promise<void> {
     this.#take("out", this.#decoders.out.decode(bytes, { stream: true }));
-    if (this.#sinceDrain < WAIT_CHARS) return;
+    if (this.#sinceDrain < UNWRITTEN_CHARS) return;
     this.#sinceDrain = 0;
     await this.#last;
     await this.#kernel.drain(this.#block, this.#agent);
@@ -65,7 +63,7 @@ export class Output {
 
   #append(text: string): void {
     if (text === "") return;
-    const kept = text.slice(0, Math.max(0, MAX_CHARS - this.#kept));
+    const kept = text.slice(0, Math.max(0, OUTPUT_CHARS - this.#kept));
     this.#kept += kept.length;
     this.#sinceDrain += kept.length;
     this.#dropped += text.length - kept.length;

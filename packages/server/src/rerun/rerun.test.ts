@@ -1,4 +1,5 @@
 /** Running a command again: what was confirmed runs, byte for byte, once; nothing else does. */
+
 import {
   existsSync,
   mkdirSync,
@@ -27,7 +28,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ProcessTracker } from "../processes/process-tracker.ts";
 import { visible } from "../processes/visible.ts";
 import { nodeEnv } from "../system/env.ts";
-import { CONFIRM_MS, Confirmations } from "./confirmation.ts";
+import { Confirmations } from "./confirmation.ts";
+import { CONFIRM_MS } from "./limits.ts";
 import { Reruns } from "./rerun.ts";
 import { rerunTools } from "./tools.ts";
 

@@ -26,6 +26,7 @@ import type { ProcessTracker } from "../processes/process-tracker.ts";
 import { visible } from "../processes/visible.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Confirmations, type RunWish, type Subject } from "./confirmation.ts";
+import { MAX_RUNNING_COMMANDS } from "./limits.ts";
 import { Output } from "./output.ts";
 
 export interface RerunOptions {
@@ -57,7 +58,6 @@ interface Running {
 }
 
 const SHELL = "/bin/bash";
-const MAX_RUNNING = 20;
 
 export class Reruns {
   readonly #options: RerunOptions;
@@ -89,7 +89,7 @@ export class Reruns {
     if (isProblem(subject)) return subject;
     if (refused) return refused;
     if (this.#isClosed) return problem("unavailable", "the server is stopping");
-    if (this.#running.size >= MAX_RUNNING)
+    if (this.#running.size >= MAX_RUNNING_COMMANDS)
       return problem("busy", `${this.#running.size} commands are already running; stop one`);
     await this.#options.tracker.swept;
     const created = await this.#create(subject);

@@ -8,8 +8,7 @@
 import { lstatSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { smallFile } from "../system/small-file.ts";
-
-const CONFIG_BYTES = 1024 * 1024;
+import { GIT_CONFIG_BYTES } from "./limits.ts";
 
 export interface KeptPath {
   readonly path: string;
@@ -48,7 +47,7 @@ export function takeAway(kept: readonly KeptPath[]): void {
 
 /** Git reads the configuration of single worktrees only where its own, which is kept, says so. */
 function readsWorktrees(git: string): boolean {
-  return /worktreeconfig/i.test(smallFile(join(git, "config"), CONFIG_BYTES) ?? "worktreeconfig");
+  return /worktreeconfig/i.test(smallFile(join(git, "config"), GIT_CONFIG_BYTES) ?? "worktreeconfig");
 }
 
 function isThere(path: string): boolean {

@@ -14,6 +14,7 @@ import type { Environment } from "../processes/child-mark.ts";
 import { bubblewrapArgs, type Confinement, seatbeltProfile } from "./confine.ts";
 import { gitObeys, takeAway } from "./git-obeys.ts";
 import { hiddenPaths, ownFolders } from "./hidden-paths.ts";
+import { SANDBOX_TRY_MS } from "./limits.ts";
 
 /** `network`: on, with the network. */
 export const SANDBOX_MODES = ["on", "network", "off"] as const;
@@ -41,8 +42,6 @@ export interface SandboxState {
 export interface Wish {
   readonly network?: boolean | undefined;
 }
-
-const TRY_MS = 10_000;
 
 interface Tool {
   readonly file: string;
@@ -145,7 +144,7 @@ export class Sandbox {
       ...{ writable: [cwd], kept: gitObeys([cwd]), hidden, empty: this.#empty, network: false, cwd },
     });
     return new Promise((found) => {
-      const options = { env: trial.env as NodeJS.ProcessEnv, timeout: TRY_MS };
+      const options = { env: trial.env as NodeJS.ProcessEnv, timeout: SANDBOX_TRY_MS };
       execFile(trial.file, [...trial.args], options, (error, _, stderr) => {
         const why = stderr.trim().split("\n").at(-1) || error?.message;
         found(error ? `the system does not allow it (${why})` : tool);

@@ -11,25 +11,18 @@ import { Worker } from "node:worker_threads";
 import type { MatchAnswer, Matcher, SearchAnswer, SearchQuery } from "@blockyard/kernel";
 import { limits, type Problem, problem } from "@blockyard/kernel/plain";
 import { ThreadGate } from "../system/thread-gate.ts";
+import {
+  CHANGED_ROWS,
+  INDEXED_ROWS,
+  SEARCH_GIVE_UP_MS,
+  SEARCH_GRACE_MS,
+  STARTED_ROWS,
+  THREAD_MB,
+  THREAD_PREPARE_MS,
+  THREAD_TIME_MS,
+  YOUNG_THREAD_MB,
+} from "./limits.ts";
 import { type Changes, type MemtableBlock, type Reply, type Request, starved } from "./message.ts";
-
-/** What the thread gets beyond the deadline to end a search by itself, before its caller is answered without it … */
-const GRACE_MS = 150;
-/** … and before it is given up. On a machine that is too busy it is just late, and a new one would be later. */
-const GIVE_UP_MS = 1_500;
-/** How long a thread may take to say what it has had of a processor; if it does not, it has had none. */
-const ASKED_MS = 100;
-/** Starting a thread and loading what it needs of a large database: not the pattern's fault, but not for ever. */
-const PREPARE_MS = 30_000;
-/** More changed rows than this are not listed: the index is compared with the tables. */
-const CHANGED_ROWS = 20_000;
-/** A thread is told of so many changed rows, so that it can index them; one is started for more. */
-const INDEXED_ROWS = 256;
-const STARTED_ROWS = 2_048;
-/** A pattern's memory is bounded with its thread's. */
-const THREAD_MB = 768;
-/** Of it for what is short-lived: left to itself it takes 130 MB, and indexing is no quicker for it. */
-const YOUNG_MB = 24;
 
 interface Job {
   readonly request: Request;
@@ -174,7 +167,7 @@ export class SearchPool {
     if (job === undefined) return;
     this.#job = job;
     this.#thread ??= this.#start();
-    this.#timer = setTimeout(() => this.#expire(), PREPARE_MS);
+    this.#timer = setTimeout(() => this.#expire(), THREAD_PREPARE_MS);
     this.#send(this.#thread, job.request);
   }
 
@@ -218,7 +211,7 @@ export class SearchPool {
     void busyMs(worker).then((busy) => {
       job.busyMs = busy;
     });
-    this.#timer = setTimeout(() => void this.#late(worker, job), job.deadlineMs + GRACE_MS);
+    this.#timer = setTimeout(() => void this.#late(worker, job), job.deadlineMs + SEARCH_GRACE_MS);
   }
 
   async #late(worker: Worker, job: Job): Promise<void> {
@@ -227,12 +220,12 @@ export class SearchPool {
     const passedMs = performance.now() - job.begunMs;
     const usedMs = busy === undefined || job.busyMs === undefined ? 0 : busy - job.busyMs;
     // It ends by itself when it has had its time, and then it has something to give.
-    if (usedMs < job.deadlineMs + GRACE_MS && passedMs < starved.ms) {
-      this.#timer = setTimeout(() => void this.#late(worker, job), ASKED_MS);
+    if (usedMs < job.deadlineMs + SEARCH_GRACE_MS && passedMs < starved.ms) {
+      this.#timer = setTimeout(() => void this.#late(worker, job), THREAD_TIME_MS);
       return;
     }
     answer(job, timeout(job));
-    this.#timer = setTimeout(() => this.#expire(), GIVE_UP_MS);
+    this.#timer = setTimeout(() => this.#expire(), SEARCH_GIVE_UP_MS);
   }
 
   #expire(): void {
@@ -274,7 +267,7 @@ export class SearchPool {
     const worker = new Worker(this.#program, {
       workerData: { path: this.#path, gate: gate.shared },
       execArgv: ["--disable-warning=ExperimentalWarning"],
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_MB, maxYoungGenerationSizeMb: YOUNG_MB },
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_MB, maxYoungGenerationSizeMb: YOUNG_THREAD_MB },
     });
     const thread: Thread = { worker, gate, isLoaded: false };
     // A program that has nothing else to do ends, whether or not there are threads to search with.
@@ -291,7 +284,7 @@ async function ended({ worker, gate }: Thread): Promise<void> {
   const exited = new Promise((done) => worker.once("exit", done));
   worker.ref();
   worker.postMessage({ type: "end" } satisfies Request);
-  const timer = setTimeout(() => void gate.end(worker), GIVE_UP_MS);
+  const timer = setTimeout(() => void gate.end(worker), SEARCH_GIVE_UP_MS);
   await exited;
   clearTimeout(timer);
 }
@@ -302,7 +295,7 @@ async function busyMs(worker: Worker): Promise<number | undefined> {
     ({ user, system }) => (user + system) / 1_000,
     () => undefined,
   );
-  const given = new Promise<undefined>((done) => setTimeout(() => done(undefined), ASKED_MS).unref());
+  const given = new Promise<undefined>((done) => setTimeout(() => done(undefined), THREAD_TIME_MS).unref());
   return await Promise.race([asked, given]);
 }
 

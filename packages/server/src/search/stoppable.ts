@@ -6,10 +6,9 @@
 
 import { Script } from "node:vm";
 import { type Clock, type Guard, matchWithin } from "@blockyard/kernel/search";
+import { DEADLINE_LOOK_MS } from "./limits.ts";
 import { starved } from "./message.ts";
 
-/** Asking for the time takes a microsecond: not for every match. */
-const LOOK_MS = 1;
 /** A deadline of 250 ms has passed after 1.5 s of nothing but waiting. */
 const WAITING = 1 / 6;
 let lookedMs = 0;
@@ -18,7 +17,7 @@ let countedMs = 0;
 
 export const busyClock: Clock = () => {
   const nowMs = performance.now();
-  if (nowMs - lookedMs < LOOK_MS) return countedMs;
+  if (nowMs - lookedMs < DEADLINE_LOOK_MS) return countedMs;
   const { user, system } = process.threadCpuUsage();
   const nowBusyMs = (user + system) / 1_000;
   countedMs += Math.max(nowBusyMs - busyMs, (nowMs - lookedMs) * WAITING);

@@ -3,6 +3,7 @@
  * JSON, and neither keys that name a secret nor values that look like one are ever printed.
  */
 
+import { LOGGED_CHARS } from "./limits.ts";
 import { printableJson } from "./printable-json.ts";
 import { redactText } from "./redact.ts";
 
@@ -16,7 +17,6 @@ const SECRET = /token|secret|cookie|authorization|password|api.?key/i;
 const SECRET_VALUE = /[A-Za-z0-9_-]{43,}|\bsk-[A-Za-z0-9_-]{8,}/g;
 /** Others are looked for where something is long enough, or named: most lines are a sentence and a path. */
 const MAY_HOLD_MORE = /[A-Za-z0-9_-]{16}|:\/\/|--\w|[:=@]\s{0,3}\S{8}/;
-const MAX_VALUE = 4_000;
 
 export function jsonLog(write: (line: string) => void, now: () => number): Log {
   return (level, event, fields = {}) => {
@@ -29,6 +29,6 @@ export function jsonLog(write: (line: string) => void, now: () => number): Log {
 
 function shown(value: LogFields[string]): LogFields[string] {
   if (typeof value !== "string") return value;
-  const known = value.slice(0, MAX_VALUE).replace(SECRET_VALUE, "[hidden]");
+  const known = value.slice(0, LOGGED_CHARS).replace(SECRET_VALUE, "[hidden]");
   return MAY_HOLD_MORE.test(known) ? redactText(known, () => undefined) : known;
 }

@@ -5,9 +5,7 @@
  */
 
 import { performance } from "node:perf_hooks";
-
-/** A call that takes longer is not waited for. */
-const HELD_MS = 50;
+import { OWNER_CALL_MS } from "./limits.ts";
 
 export class OwnerFirst {
   readonly #now: () => number;
@@ -26,7 +24,7 @@ export class OwnerFirst {
   }
 
   get isWaiting(): boolean {
-    const since = this.#now() - HELD_MS;
+    const since = this.#now() - OWNER_CALL_MS;
     for (const [call, atMs] of this.#waiting) {
       if (atMs > since) return true;
       this.#waiting.delete(call);

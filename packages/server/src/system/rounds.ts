@@ -3,17 +3,13 @@
  * is read in between, however many of them wait. In the order in which they came. While the owner waits for an answer, they
  * wait as well, for a moment.
  */
+import { HELD_LOOK_MS, MAX_LOOKS } from "./limits.ts";
 
 export interface RoundsCare {
   /** Calls back in a later round; where it is to wait, a moment later. */
   readonly later?: (round: () => void, isHeld: boolean) => void;
   readonly isHeld?: () => boolean;
 }
-
-/** How long to look away while they are held. */
-const LOOK_MS = 1;
-/** Held so often in a row, one goes on all the same. */
-const MOST_LOOKS = 50;
 
 export class Rounds {
   readonly #later: (round: () => void, isHeld: boolean) => void;
@@ -33,7 +29,7 @@ export class Rounds {
   }
 
   readonly #round = (): void => {
-    if (this.#looks < MOST_LOOKS && this.#isHeld()) {
+    if (this.#looks < MAX_LOOKS && this.#isHeld()) {
       this.#looks++;
       return this.#later(this.#round, true);
     }
@@ -49,6 +45,6 @@ export class Rounds {
 }
 
 function inLaterRound(round: () => void, isHeld: boolean): void {
-  if (isHeld) setTimeout(round, LOOK_MS);
+  if (isHeld) setTimeout(round, HELD_LOOK_MS);
   else setImmediate(round);
 }

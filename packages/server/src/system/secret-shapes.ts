@@ -2,6 +2,7 @@
  * The shapes of secrets: keys and tokens as their makers write them, passwords by the names beside them, and long words that look as
  * if chance had made them. What takes them out is redact.ts.
  */
+import { SECRET_CHARS } from "./limits.ts";
 
 export interface Shape {
   readonly name: string;
@@ -14,9 +15,6 @@ export interface Shape {
 const NAMED =
   /(?:(?:api|access|secret|private|encryption|signing|auth|master)[_-]?key(?:[_-]?base)?|secret|token|passw(?:or)?d|passphrase|(?:db|database|user|admin|root|smtp|mysql|pg|redis|ftp|mail|login|my)[_-]?pass|\b_auth|authorization|client[_-]?secret)["'\\]{0,3}\s{0,3}[:=]\s{0,3}/
     .source;
-
-/** As many letters make a secret of a named value, if it is one word. A few words do, whatever their length. */
-const SECRET_CHARS = 8;
 
 /**
  * Shapes that nothing but a secret has. The first that fits wins. The group `secret`, where there is one, is what is taken

@@ -1,8 +1,10 @@
 /** Long answers in pieces. */
-import { expect, it } from "vitest";
-import { isWithin, PIECE_CHARS, slicedJson } from "./sliced-json.ts";
 
-const long = (piece: string) => piece.repeat(Math.ceil((3 * PIECE_CHARS) / piece.length));
+import { expect, it } from "vitest";
+import { JSON_PIECE_CHARS } from "./limits.ts";
+import { isWithin, slicedJson } from "./sliced-json.ts";
+
+const long = (piece: string) => piece.repeat(Math.ceil((3 * JSON_PIECE_CHARS) / piece.length));
 
 const VALUES: readonly [string, unknown][] = [
   ["nothing", null],
@@ -26,7 +28,7 @@ it("[AC260] between two pieces others have their turn, and no piece is much long
   let rests = 0;
   const rest = async () => void rests++;
   const bytes = await slicedJson({ rows: Array(100).fill({ text: "y".repeat(30_000) }) }, rest);
-  expect(rests).toBeGreaterThanOrEqual(Math.floor(bytes.length / (2 * PIECE_CHARS)));
+  expect(rests).toBeGreaterThanOrEqual(Math.floor(bytes.length / (2 * JSON_PIECE_CHARS)));
 });
 
 it("[AC260] how long an answer is, is known without making it", () => {

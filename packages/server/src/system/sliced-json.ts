@@ -2,11 +2,7 @@
  * JSON of a long answer, made piece by piece: JSON.stringify of a megabyte holds the thread for ten milliseconds, and in between
  * the pieces others may have it. The text is the same.
  */
-
-/** How much is encoded at once. */
-export const PIECE_CHARS = 64 * 1024;
-/** What is counted for anything that is no text. */
-const LEAF_CHARS = 8;
+import { JSON_LEAF_CHARS, JSON_PIECE_CHARS } from "./limits.ts";
 
 /** Whether a value's text has at most so many characters, escapes aside. Looks no further than that. */
 export function isWithin(value: unknown, chars: number): boolean {
@@ -21,7 +17,7 @@ export async function slicedJson(value: unknown, rest: () => Promise<void>): Pro
   for (const piece of jsonPieces(value)) {
     held.push(piece);
     chars += piece.length;
-    if (chars < PIECE_CHARS) continue;
+    if (chars < JSON_PIECE_CHARS) continue;
     pieces.push(Buffer.from(held.join("")));
     held = [];
     chars = 0;
@@ -32,7 +28,7 @@ export async function slicedJson(value: unknown, rest: () => Promise<void>): Pro
 }
 
 function* jsonPieces(value: unknown): Generator<string> {
-  if (isWithin(value, PIECE_CHARS)) yield JSON.stringify(value) ?? "null";
+  if (isWithin(value, JSON_PIECE_CHARS)) yield JSON.stringify(value) ?? "null";
   else if (typeof value === "string") yield* textPieces(value);
   else if (Array.isArray(value)) yield* listPieces(value);
   else yield* fieldPieces(value as Readonly<Record<string, unknown>>);
@@ -41,7 +37,7 @@ function* jsonPieces(value: unknown): Generator<string> {
 function* textPieces(text: string): Generator<string> {
   yield '"';
   for (let at = 0; at < text.length; ) {
-    let end = Math.min(text.length, at + PIECE_CHARS);
+    let end = Math.min(text.length, at + JSON_PIECE_CHARS);
     if (isHighSurrogate(text.charCodeAt(end - 1)) && end < text.length) end--;
     yield JSON.stringify(text.slice(at, end)).slice(1, -1);
     at = end;
@@ -76,7 +72,7 @@ function isHighSurrogate(unit: number): boolean {
 
 function roomLeft(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length - 2;
-  if (typeof value !== "object" || value === null) return room - LEAF_CHARS;
+  if (typeof value !== "object" || value === null) return room - JSON_LEAF_CHARS;
   let left = room - 2;
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length && left >= 0; i++) left = roomLeft(value[i], left);

@@ -4,14 +4,11 @@
  * between two words. Whatever the pieces, each character is looked at a bounded number of times.
  */
 
+import { HELD_CHARS, KEPT_CHARS, SECRET_NAME_CHARS } from "./limits.ts";
 import { redactText, type Seen } from "./redact.ts";
 
-/** So much is held; of that, so much stays when the rest is given. Longer than any secret but a key. */
-const HOLD_CHARS = 32 * 1024;
-const KEEP_CHARS = 16 * 1024;
 /** A line that names what follows it: `password:`, `Bearer`. */
 const NAMES_NEXT = /(?:[:=]["'\\]{0,3}|\b(?:basic|bearer))\s*$/i;
-const NAME_CHARS = 200;
 const KEY_START = "-----BEGIN ";
 const KEY_END = "-----END ";
 
@@ -28,7 +25,7 @@ export class TextRedactor {
   push(text: string): string {
     const from = Math.max(0, this.#held.length - KEY_END.length);
     this.#held += text;
-    if (this.#held.length < HOLD_CHARS) {
+    if (this.#held.length < HELD_CHARS) {
       if (!text.includes("\n")) return "";
       if (this.#isInKey && !this.#held.slice(from).includes(KEY_END)) return "";
     }
@@ -49,14 +46,14 @@ export class TextRedactor {
   #readyChars(): number {
     const held = this.#held;
     let end = held.lastIndexOf("\n") + 1;
-    if (NAMES_NEXT.test(held.slice(Math.max(0, end - NAME_CHARS), end)))
+    if (NAMES_NEXT.test(held.slice(Math.max(0, end - SECRET_NAME_CHARS), end)))
       end = held.lastIndexOf("\n", end - 2) + 1;
     const key = held.lastIndexOf(KEY_START);
     this.#isInKey = key >= 0 && held.indexOf(KEY_END, key) === -1;
     if (this.#isInKey) end = Math.min(end, key);
-    if (held.length - end < HOLD_CHARS) return end;
+    if (held.length - end < HELD_CHARS) return end;
     this.#isInKey = false;
-    const most = held.length - KEEP_CHARS;
+    const most = held.length - KEPT_CHARS;
     return Math.max(end, held.lastIndexOf(" ", most) + 1) || most;
   }
 }

@@ -6,6 +6,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
+import { GATE_LOOK_MS } from "./limits.ts";
 
 const OPEN = 0;
 const PASSED = 1;
@@ -13,7 +14,6 @@ const PASSED = 1;
 const CLOSING = 2;
 const SHUT = 3;
 
-const LOOK_MS = 1;
 /** Of a worker that has ended. */
 const NO_THREAD = -1;
 
@@ -41,7 +41,7 @@ export class ThreadGate {
       const was = this.#change(OPEN, SHUT);
       if (was === OPEN || was === SHUT) break;
       this.#change(PASSED, CLOSING);
-      await sleep(LOOK_MS);
+      await sleep(GATE_LOOK_MS);
     }
     await worker.terminate();
   }

@@ -4,6 +4,7 @@
  */
 
 import type { Kernel } from "@blockyard/kernel";
+import { ANNOUNCE_MS } from "./limits.ts";
 
 export interface Announcement {
   readonly conversations: readonly string[];
@@ -11,8 +12,6 @@ export interface Announcement {
   /** Some conversation is new. */
   readonly isNew: boolean;
 }
-
-export const ANNOUNCE_MS = 250;
 
 export class Announcer {
   readonly #listeners = new Set<(announcement: Announcement) => void>();

@@ -9,11 +9,9 @@ import type { Context } from "hono";
 import type { Caller } from "../access/auth.ts";
 import { answer } from "./answer.ts";
 import { BodyBudget } from "./body-budget.ts";
+import { ENVELOPE_BYTES } from "./limits.ts";
 import type { NodeContext } from "./node-bindings.ts";
 import { type Parsed, parseBytes } from "./strict-json.ts";
-
-/** What is around a call, over MCP. */
-const ENVELOPE_BYTES = 16 * 1024;
 
 export interface BodyOptions {
   readonly callerOf: (request: IncomingMessage) => Caller;

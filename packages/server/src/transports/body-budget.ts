@@ -8,11 +8,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { Caller } from "../access/auth.ts";
-
-const MB = 1024 * 1024;
-const OWNER_BYTES = 512 * MB;
-const GUEST_BYTES = 32 * MB;
-const GUESTS_BYTES = 256 * MB;
+import { GUEST_BODY_BYTES, GUESTS_BODY_BYTES, OWNER_BODY_BYTES } from "./limits.ts";
 
 export class BodyBudget {
   readonly #held = new Map<string, number>();
@@ -25,8 +21,9 @@ export class BodyBudget {
     const bytes = Math.min(said, maxBytes);
     const who = `${role} ${agent}`;
     const isGuest = role !== "owner";
-    if ((this.#held.get(who) ?? 0) + bytes > (isGuest ? GUEST_BYTES : OWNER_BYTES)) return undefined;
-    if (isGuest && this.#guests + bytes > GUESTS_BYTES) return undefined;
+    if ((this.#held.get(who) ?? 0) + bytes > (isGuest ? GUEST_BODY_BYTES : OWNER_BODY_BYTES))
+      return undefined;
+    if (isGuest && this.#guests + bytes > GUESTS_BODY_BYTES) return undefined;
     this.#add(who, isGuest, bytes);
     return () => this.#add(who, isGuest, -bytes);
   }

@@ -13,7 +13,7 @@ import {
   patiently,
   problem,
 } from "@blockyard/kernel";
-import { bounds } from "./bounds.ts";
+import { bounds } from "./limits.ts";
 import { type Following, followLlm, type LlmSource, type LlmStart } from "./llm-follower.ts";
 
 export type EventFormat = "blocks" | "legacy";

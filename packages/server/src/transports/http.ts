@@ -10,12 +10,12 @@ import { type Context, Hono } from "hono";
 import type { Caller } from "../access/auth.ts";
 import type { Download } from "../export/export-file.ts";
 import { FORMATS, type Format, isFormat } from "../export/format.ts";
-import { PICTURE_BYTES } from "../ingest/pictures.ts";
+import { PICTURE_BYTES } from "../ingest/limits.ts";
 import { isStreamed, type ToolAnswer } from "../system/streamed-answer.ts";
 import { answer, encodedAnswer } from "./answer.ts";
 import { Bodies, bodyOf, mcpBytes } from "./bodies.ts";
-import { bounds } from "./bounds.ts";
 import { type EventQuery, eventQuery } from "./events.ts";
+import { bounds } from "./limits.ts";
 import type { NodeBindings } from "./node-bindings.ts";
 import type { PageFiles } from "./page.ts";
 

@@ -8,15 +8,9 @@
 
 import { Worker } from "node:worker_threads";
 import { type Problem, problem } from "@blockyard/kernel";
+import { LONG_BODY_BYTES, PARSE_MS, PARSER_MB, PARSER_START_MS } from "./limits.ts";
 import { type Parsed, parseBytes } from "./strict-json.ts";
 
-/** A longer body is parsed in the thread. */
-const LONG_BYTES = 256 * 1024;
-/** How long the thread may take for one body. The longest takes a tenth of a second. */
-const PARSE_MS = 5_000;
-/** How long the thread may take to start: on a machine that does much else that takes longer than any body. */
-const START_MS = 30_000;
-const THREAD_MB = 512;
 /** What the thread says when it has started. */
 const READY = "ready";
 
@@ -43,7 +37,7 @@ export class JsonParser {
 
   /** An empty body is an empty object. */
   parse(bytes: Uint8Array, isOwners: boolean): Promise<Parsed> {
-    if (bytes.length <= LONG_BYTES) return Promise.resolve(parseBytes(bytes));
+    if (bytes.length <= LONG_BODY_BYTES) return Promise.resolve(parseBytes(bytes));
     if (this.#closed) return Promise.resolve(CLOSED);
     return new Promise((settle) => {
       this.#queue.push({ bytes, isOwners, settle });
@@ -69,7 +63,7 @@ export class JsonParser {
     const isNew = this.#worker === undefined;
     this.#worker ??= this.#start();
     // How long a thread takes to start says nothing about a body.
-    this.#within(isNew ? START_MS : this.#parseMs);
+    this.#within(isNew ? PARSER_START_MS : this.#parseMs);
     this.#worker.postMessage(job.bytes);
   }
 
@@ -79,7 +73,7 @@ export class JsonParser {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#program, { resourceLimits: { maxOldGenerationSizeMb: THREAD_MB } });
+    const worker = new Worker(this.#program, { resourceLimits: { maxOldGenerationSizeMb: PARSER_MB } });
     worker.unref();
     worker.on("message", (said: Parsed | typeof READY) => {
       if (worker !== this.#worker) return;

@@ -21,7 +21,7 @@ import {
   RESULT_KINDS,
   type Turn,
 } from "@blockyard/kernel";
-import { bounds } from "./bounds.ts";
+import { bounds } from "./limits.ts";
 
 /** Where a reader begins: behind a cursor, with a message, or with what runs now. */
 export interface LlmStart {

@@ -26,6 +26,7 @@ import {
 import type { CallerRole } from "../access/auth.ts";
 import type { CallServer } from "../contract/index.ts";
 import type { Announcement } from "./announcer.ts";
+import { LISTED_RESOURCES, SUBSCRIBED_URIS } from "./limits.ts";
 
 export interface McpPort {
   readonly version: string;
@@ -74,10 +75,6 @@ export type Announcing =
   | { readonly by: "stream" }
   | { readonly by: "subscription"; readonly uris: Set<string> }
   | { readonly by: "nothing" };
-
-const MAX_URIS = 1_000;
-/** Conversations in one page of the list of resources. */
-const LISTED = 100;
 
 export function mcpServer(port: McpPort, announcing: Announcing): Server {
   const tells = announcing.by !== "nothing";
@@ -181,7 +178,7 @@ export function conversationUri(id: string): string {
 /** Single subscriptions, as clients before the stream know them. */
 function subscriptions(server: Server, uris: Set<string>): void {
   server.setRequestHandler("resources/subscribe", async ({ params }) => {
-    if (uris.size >= MAX_URIS) throw invalid(`${MAX_URIS} resources are already subscribed`);
+    if (uris.size >= SUBSCRIBED_URIS) throw invalid(`${SUBSCRIBED_URIS} resources are already subscribed`);
     uris.add(params.uri);
     return {};
   });
@@ -250,7 +247,7 @@ async function listResources(port: McpPort, cursor: string | undefined) {
   const before = cursor === undefined ? undefined : Number(cursor);
   if (Number.isNaN(before)) throw invalid(`not a cursor of this list: ${cursor?.slice(0, 80)}`);
   const listed = await typed(port)("conversation.list", {
-    limit: LISTED,
+    limit: LISTED_RESOURCES,
     ...(before === undefined ? {} : { before }),
   });
   if (isProblem(listed)) return { resources: [] };

@@ -8,14 +8,14 @@ import type { Context, Hono } from "hono";
 import { z } from "zod";
 import type { Auth } from "../access/auth.ts";
 import type { SessionAsked } from "../access/http-gateway.ts";
-import { TICKET_MS } from "../access/page-proof.ts";
+import { TICKET_MS } from "../access/limits.ts";
 import { answer } from "./answer.ts";
 import { readJson } from "./bodies.ts";
+import { SESSION_BODY_BYTES } from "./limits.ts";
 import type { NodeBindings } from "./node-bindings.ts";
 
 type Asked = Context<{ Bindings: NodeBindings }>;
 
-const MAX_BODY = 4_096;
 const word = z.string().min(1).max(1_000);
 const bindInput = z.strictObject({ secret: word, key: word });
 const ticketInput = z.strictObject({ session: word, challenge: word, signature: word });
@@ -62,7 +62,7 @@ export function sessionRoutes(
 }
 
 async function read<T>(context: Asked, schema: z.ZodType<T>): Promise<T | Problem> {
-  const body = await readJson(context, MAX_BODY);
+  const body = await readJson(context, SESSION_BODY_BYTES);
   if (isProblem(body)) return body;
   const parsed = schema.safeParse(body.json);
   return parsed.success ? parsed.data : problem("invalid", "invalid request body");

@@ -8,11 +8,10 @@
  */
 
 import { limits, type Problem, problem } from "@blockyard/kernel/plain";
+import { MAX_OBJECT_KEYS } from "./limits.ts";
 
 /** Deeper than any value that is kept, so that the tools' own, kinder message is the usual one. */
 const MAX_DEPTH = limits.jsonDepth + 32;
-/** Of one object. */
-const MAX_KEYS = 20_000;
 
 const TOO_MANY = problem("too_large", `JSON is limited to ${limits.callValues} values`, {
   max_values: limits.callValues,
@@ -82,8 +81,10 @@ function addKey(keys: Set<string>, key: string): Problem | undefined {
   if (keys.has(key))
     return problem("invalid", `the key ${JSON.stringify(name)} appears twice in one object`, { key: name });
   if (key === "__proto__") return problem("invalid", `a key cannot be named ${key}`, { key });
-  if (keys.size === MAX_KEYS)
-    return problem("invalid", `an object is limited to ${MAX_KEYS} keys`, { max_keys: MAX_KEYS });
+  if (keys.size === MAX_OBJECT_KEYS)
+    return problem("invalid", `an object is limited to ${MAX_OBJECT_KEYS} keys`, {
+      max_keys: MAX_OBJECT_KEYS,
+    });
   keys.add(key);
   return undefined;
 }

@@ -24,8 +24,21 @@ import type { Caller } from "../access/auth.ts";
 import { endSocket } from "../access/refused-answer.ts";
 import type { Rounds } from "../system/rounds.ts";
 import { oneAnswer, type ToolAnswer } from "../system/streamed-answer.ts";
-import { bounds } from "./bounds.ts";
 import { type EventQuery, eventQuery, formatted } from "./events.ts";
+import {
+  BREATH_MS,
+  bounds,
+  GOODBYE_MS,
+  MAX_FRAME_BYTES,
+  MAX_SOCKETS,
+  MOST_PAUSE_MS,
+  MOST_WAIT_MS,
+  OWNER_SOCKETS,
+  SOCKET_BUFFER_BYTES,
+  SOCKET_PING_MS,
+  VIEWER_FRAME_BYTES,
+  WORKING_FRAMES,
+} from "./limits.ts";
 import { followLlm } from "./llm-follower.ts";
 import { parseStrict } from "./strict-json.ts";
 
@@ -57,23 +70,6 @@ export interface WsOptions {
   readonly onFault: (where: string, error: unknown) => void;
 }
 
-const MAX_FRAME = 1024 * 1024;
-/** Who only reads has little to say: the ids of a page's blocks, at most. */
-const VIEWER_FRAME = 128 * 1024;
-export const MAX_SOCKETS = 500;
-/** Of these so many are kept for the owner: agents must not be able to lock the page out. */
-export const OWNER_SOCKETS = 100;
-const PING_MS = 15_000;
-const HARD_BUFFER = 16 * 1024 * 1024;
-/** How long the other end has to say goodbye too; then it is cut, and what waited for it is let go of. */
-const GOODBYE_MS = 1_000;
-/** While this much of what a client asked for is being done, no more of its frames are read. */
-const MAX_WORKING = 64;
-const BREATH_MS = 10;
-const MOST_PAUSE_MS = 250;
-/** Who has sent so much more than it may that it would have to wait for this long is cut. */
-const MOST_WAIT_MS = 5_000;
-
 /** Close codes: 4000 and up are ours. A client reconnects after the resumable ones. */
 const CODES: Readonly<Record<ByeCode, number>> = {
   closing: 4000,
@@ -88,9 +84,9 @@ const CODES: Readonly<Record<ByeCode, number>> = {
 export class WsTransport {
   readonly #options: WsOptions;
   readonly #servers: Readonly<Record<Caller["role"], WebSocketServer>> = {
-    owner: socketServer(MAX_FRAME, true),
-    agent: socketServer(MAX_FRAME),
-    viewer: socketServer(VIEWER_FRAME),
+    owner: socketServer(MAX_FRAME_BYTES, true),
+    agent: socketServer(MAX_FRAME_BYTES),
+    viewer: socketServer(VIEWER_FRAME_BYTES),
   };
   readonly #open = new Map<WebSocket, Connection>();
   /** Sockets that only listen to `llm_*` events, and how each stops. */
@@ -107,7 +103,7 @@ export class WsTransport {
 
   constructor(options: WsOptions) {
     this.#options = options;
-    this.#watch = setInterval(() => this.#check(), PING_MS);
+    this.#watch = setInterval(() => this.#check(), SOCKET_PING_MS);
     this.#watch.unref();
   }
 
@@ -207,7 +203,7 @@ export class WsTransport {
     const message = parseStrict(data.toString("utf8"));
     if (isProblem(message)) return connection.bye("invalid", `a frame must be JSON: ${message.message}`);
     connection.receive(message.json, data.length);
-    if (ws.isPaused || (waitMs === 0 && connection.working <= MAX_WORKING)) return;
+    if (ws.isPaused || (waitMs === 0 && connection.working <= WORKING_FRAMES)) return;
     // That a client has gone shows only in what is read.
     this.#breathe(ws, connection, Math.min(Math.max(BREATH_MS, waitMs), MOST_PAUSE_MS));
   }
@@ -217,7 +213,7 @@ export class WsTransport {
     ws.pause();
     const look = () => {
       if (ws.readyState !== ws.OPEN) return;
-      if (connection.working > MAX_WORKING / 2) return void setTimeout(look, BREATH_MS).unref();
+      if (connection.working > WORKING_FRAMES / 2) return void setTimeout(look, BREATH_MS).unref();
       this.#alive.add(ws);
       this.#taken.delete(ws);
       ws.resume();
@@ -366,7 +362,7 @@ function socketServer(maxPayload: number, isOwners = false): WebSocketServer {
 
 /** It reads nothing at all; it can resume later. */
 function cutIfDeaf(ws: WebSocket): void {
-  if (ws.bufferedAmount > HARD_BUFFER) ws.terminate();
+  if (ws.bufferedAmount > SOCKET_BUFFER_BYTES) ws.terminate();
 }
 
 function goodbye(ws: WebSocket, code: ByeCode): void {

@@ -11,6 +11,7 @@ import { existsSync, readdirSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { smallFile } from "../system/small-file.ts";
 import { gitConfigs, gitFolders } from "./git-config.ts";
+import { ACTING_BYTES, ACTING_DEPTH, ACTING_FILE_BYTES, ACTING_FILES, LOOKED_AT_FILES } from "./limits.ts";
 
 export interface ActingFile {
   /** From the served folder. */
@@ -64,14 +65,6 @@ const RULES: readonly Rule[] = [
   { reason: "git runs it automatically", names: [".husky"] },
 ];
 
-/** So many are shown one by one; what is more is one entry, with a digest of all of it. */
-const MAX_FILES = 500;
-/** What lies deeper, or is more than this in one folder, is known by what the file system says of it. */
-const MAX_DEPTH = 6;
-const MAX_LOOKED_AT = 2_000;
-const MAX_BYTES = 4 * 1024 * 1024;
-const MAX_READ_BYTES = 64 * 1024 * 1024;
-
 export function actingFiles(root: string, folder: string): readonly ActingFile[] {
   const look = new Look(root);
   for (const at of foldersUp(root, folder)) {
@@ -98,19 +91,19 @@ class Look {
   }
 
   add(path: string, reason: string, digest: string): void {
-    if (this.#files.length < MAX_FILES)
+    if (this.#files.length < ACTING_FILES)
       this.#files.push({ path: relative(this.#root, path), reason, digest });
     else this.#more.push(`${path} ${digest}`);
   }
 
   /** A file, or a folder with everything below it. */
-  at(path: string, reason: string, depth = MAX_DEPTH): void {
+  at(path: string, reason: string, depth = ACTING_DEPTH): void {
     const stat = statOf(path);
     if (!stat) return;
     this.#looked++;
     if (stat.isFile()) return this.add(path, reason, this.#digest(path, stat));
     if (!stat.isDirectory()) return;
-    if (depth === 0 || this.#looked > MAX_LOOKED_AT)
+    if (depth === 0 || this.#looked > LOOKED_AT_FILES)
       return this.add(path, `${reason}; not inspected: too many or too deep`, facts(stat));
     for (const name of namesIn(path)) this.at(join(path, name), reason, depth - 1);
   }
@@ -124,9 +117,10 @@ class Look {
   /** Of a file that is too much to read, or cannot be read: of what is known of it without reading. */
   #digest(path: string, stat: Stats): string {
     this.#bytes += stat.size;
-    const isMuch = this.#looked > MAX_LOOKED_AT || stat.size > MAX_BYTES || this.#bytes > MAX_READ_BYTES;
+    const isMuch =
+      this.#looked > LOOKED_AT_FILES || stat.size > ACTING_FILE_BYTES || this.#bytes > ACTING_BYTES;
     // What claims to be empty is, or is no file on a disk and may have no end.
-    const text = isMuch || stat.size === 0 ? undefined : smallFile(path, MAX_BYTES, "latin1");
+    const text = isMuch || stat.size === 0 ? undefined : smallFile(path, ACTING_FILE_BYTES, "latin1");
     return text === undefined ? facts(stat) : hash(text);
   }
 

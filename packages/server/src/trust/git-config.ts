@@ -9,6 +9,7 @@
 import { existsSync, type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { smallFile } from "../system/small-file.ts";
+import { GIT_CONFIG_BYTES, GIT_CONFIG_INCLUDES } from "./limits.ts";
 
 /** A setting as `section.key = value`. */
 export interface GitSetting {
@@ -29,8 +30,6 @@ const HARMLESS: readonly RegExp[] = [
   /^credential\.(username|usehttppath|interactive)$/,
 ];
 const INCLUDES = /^(include|includeif)\.path$/;
-const MAX_BYTES = 1024 * 1024;
-const MAX_INCLUDES = 20;
 
 /** The files of git's configuration in a folder, each with its settings that count. Files with none are left out. */
 export function gitConfigs(
@@ -42,7 +41,7 @@ export function gitConfigs(
     const settings = settingsOf(path);
     const runs = settings.filter(({ name }) => !HARMLESS.some((each) => each.test(name)));
     if (runs.length > 0) found.push({ path, runs });
-    if (waiting.length > MAX_INCLUDES) continue; // that it includes something is asked for all the same
+    if (waiting.length > GIT_CONFIG_INCLUDES) continue; // that it includes something is asked for all the same
     for (const { name, value } of runs) {
       const to = resolve(dirname(path), value.replace(/^~(?=\/)/, process.env["HOME"] ?? "~"));
       if (INCLUDES.test(name) && !waiting.includes(to)) waiting.push(to);
@@ -62,13 +61,13 @@ export function gitFolders(folder: string): readonly string[] {
 
 /** A `.git` that is a file names a folder. */
 function ledTo(folder: string, file: string): readonly string[] {
-  const to = /^gitdir: *(.+?)\s*$/m.exec(smallFile(file, MAX_BYTES) ?? "")?.[1];
+  const to = /^gitdir: *(.+?)\s*$/m.exec(smallFile(file, GIT_CONFIG_BYTES) ?? "")?.[1];
   return to === undefined ? [] : shared(resolve(folder, to));
 }
 
 /** A folder of git may name another one, whose hooks and configuration are then those that count. */
 function shared(git: string): readonly string[] {
-  const common = smallFile(join(git, "commondir"), MAX_BYTES)?.trim();
+  const common = smallFile(join(git, "commondir"), GIT_CONFIG_BYTES)?.trim();
   return common ? [git, resolve(git, common)] : [git];
 }
 
@@ -76,7 +75,7 @@ function shared(git: string): readonly string[] {
 function settingsOf(path: string): readonly GitSetting[] {
   const stat = statOf(path);
   if (!stat) return [];
-  const text = smallFile(path, MAX_BYTES);
+  const text = smallFile(path, GIT_CONFIG_BYTES);
   if (text !== undefined) return settingsIn(text);
   return [
     { name: "not inspected", value: `${stat.size} bytes, ${stat.mtimeMs}, ${stat.ctimeMs}, ${stat.ino}` },

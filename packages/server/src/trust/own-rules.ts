@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { isObject } from "@blockyard/providers";
+import { OWN_RULES_BYTES } from "./limits.ts";
 
 /** A file of settings and the rules that the agent adds to it. */
 export interface KeptRules {
@@ -20,8 +21,6 @@ export interface OwnRules {
   /** Of everything else that the file held when the first of them was allowed. */
   readonly rest: string;
 }
-
-const MAX_BYTES = 1024 * 1024;
 
 /** A digest of what a file of settings holds besides these rules; undefined where it is no such file. */
 export function restOf(path: string, rules: readonly string[]): string | undefined {
@@ -50,7 +49,7 @@ function settingsIn(path: string): JsonObject | undefined {
     return (error as { code?: string }).code === "ENOENT" ? {} : undefined;
   }
   try {
-    const value: Json = text.length > MAX_BYTES ? null : (JSON.parse(text) as Json);
+    const value: Json = text.length > OWN_RULES_BYTES ? null : (JSON.parse(text) as Json);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

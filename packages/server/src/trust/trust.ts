@@ -11,6 +11,7 @@ import { join, relative } from "node:path";
 import { type Problem, problem } from "@blockyard/kernel";
 import { writePrivate } from "../system/private-file.ts";
 import { actingFiles } from "./acting-files.ts";
+import { NAMED_FILES, TRUSTED_FOLDERS } from "./limits.ts";
 import { type KeptRules, type OwnRules, restOf } from "./own-rules.ts";
 
 export interface Shown {
@@ -32,9 +33,6 @@ interface Kept {
   /** By path, what the owner has had added to it by an agent since. */
   readonly own?: Readonly<Record<string, OwnRules>>;
 }
-
-const MAX_FOLDERS = 1_000;
-const NAMED_FILES = 5;
 
 export class Trust {
   readonly #file: string;
@@ -103,7 +101,7 @@ export class Trust {
 
   #keep(folder: string, kept: Kept, all: Readonly<Record<string, Kept>>): void {
     const { [folder]: _, ...others } = all;
-    const newest = Object.entries({ ...others, [folder]: kept }).slice(-MAX_FOLDERS);
+    const newest = Object.entries({ ...others, [folder]: kept }).slice(-TRUSTED_FOLDERS);
     writePrivate(this.#file, JSON.stringify(Object.fromEntries(newest), null, 1));
   }
 

@@ -2,7 +2,7 @@
 
 import type { Reason } from "@blockyard/kernel";
 import type { ChildEnd } from "../processes/child.ts";
-import { bounds } from "./drivers/bounds.ts";
+import { bounds } from "./drivers/limits.ts";
 
 export const STOPPED = "Stopped.";
 export const LOST =

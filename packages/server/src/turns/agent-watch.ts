@@ -4,9 +4,7 @@
  */
 
 import type { Env } from "@blockyard/kernel";
-
-export const SILENT_MS = 10 * 60_000;
-export const LINGER_MS = 10_000;
+import { AGENT_LINGER_MS, AGENT_SILENT_MS } from "./limits.ts";
 
 export interface AgentWatchOptions {
   readonly env: Env;
@@ -31,7 +29,7 @@ export class AgentWatch {
 
   /** It has said something, or has something to answer: its silence begins anew. */
   heard(): void {
-    const { env, silentMs: ms = SILENT_MS, isAsking, onSilent } = this.#options;
+    const { env, silentMs: ms = AGENT_SILENT_MS, isAsking, onSilent } = this.#options;
     this.#cancelSilence?.();
     // What it says after its turn, until somebody else listens to it, is nobody's to wait for.
     if (this.#isClosed) return;
@@ -44,7 +42,7 @@ export class AgentWatch {
   /** Nothing more is expected of it: it gets a moment to end by itself. */
   linger(): void {
     if (this.#isClosed) return;
-    const { env, lingerMs: ms = LINGER_MS, onLingering } = this.#options;
+    const { env, lingerMs: ms = AGENT_LINGER_MS, onLingering } = this.#options;
     this.#cancelLinger ??= env.after(ms, () =>
       onLingering?.("The agent closed its output before its turn was over, but kept running."),
     );

@@ -19,6 +19,7 @@ import type { Secrets } from "../ingest/secrets.ts";
 import type { ProcessTracker } from "../processes/process-tracker.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Abilities, Driver } from "./driver.ts";
+import { ANSWER_TOKENS } from "./limits.ts";
 import { anthropicApi } from "./loop/anthropic.ts";
 import type { ApiSource, Environment } from "./loop/api.ts";
 import { LoopRun } from "./loop/loop.ts";
@@ -77,8 +78,6 @@ const ABILITIES: Abilities = {
   servers: false,
 };
 
-const MAX_TOKENS = 16_384;
-
 export function apiDriver(source: ApiSource, options: ApiOptions): Driver {
   const { kernel, root, home, env, tracker, matcher } = options;
   const { provider } = source;
@@ -119,5 +118,5 @@ export function apiDriver(source: ApiSource, options: ApiOptions): Driver {
 
 function maxTokensOf(env: Environment): number {
   const said = Number(env["BLOCKYARD_MAX_TOKENS"]);
-  return Number.isInteger(said) && said > 0 ? said : MAX_TOKENS;
+  return Number.isInteger(said) && said > 0 ? said : ANSWER_TOKENS;
 }

@@ -16,11 +16,10 @@ import {
   pictureSize,
   problem,
 } from "@blockyard/kernel/plain";
-import { mediaTypeOf, PICTURE_BYTES } from "../ingest/pictures.ts";
+import { PICTURE_BYTES } from "../ingest/limits.ts";
+import { mediaTypeOf } from "../ingest/pictures.ts";
 import type { Attachment } from "./contract.ts";
-
-/** Of all files of one message. */
-const ALL_CHARS = 1024 * 1024;
+import { ATTACHED_CHARS } from "./limits.ts";
 
 /** A picture as bytes, with its name. */
 export interface Picture {
@@ -48,13 +47,13 @@ export async function checkAttachments(
   attachments: readonly Attachment[],
 ): Promise<Problem | undefined> {
   const chars = attachments.reduce((sum, each) => sum + (each.type === "text" ? each.text.length : 0), 0);
-  if (chars > ALL_CHARS)
+  if (chars > ATTACHED_CHARS)
     return problem(
       "too_large",
-      `the files of one message are limited to ${ALL_CHARS} characters; these have ${chars}`,
+      `the files of one message are limited to ${ATTACHED_CHARS} characters; these have ${chars}`,
       {
         chars,
-        max_chars: ALL_CHARS,
+        max_chars: ATTACHED_CHARS,
       },
     );
   const attached = await readAttachments(store, attachments);

@@ -4,9 +4,8 @@
  */
 
 import { type ConversationId, isProblem, type Kernel } from "@blockyard/kernel";
+import { AWAITED_LOOK_MS } from "./limits.ts";
 import type { RemoteTurns } from "./remote-turns.ts";
-
-const LOOK_AGAIN_MS = 1_000;
 
 export class AwaitedTurns {
   readonly #kernel: Kernel;
@@ -50,7 +49,7 @@ export class AwaitedTurns {
     const unfollow = this.#awaited.get(conversation);
     if (unfollow === undefined || this.#isClosed) return;
     if (isProblem(running))
-      return void this.#kernel.env.after(LOOK_AGAIN_MS, () => void this.#look(conversation));
+      return void this.#kernel.env.after(AWAITED_LOOK_MS, () => void this.#look(conversation));
     if (running.length > 0) return;
     this.#awaited.delete(conversation);
     unfollow();

@@ -18,6 +18,7 @@ import {
   type WholeBlock,
 } from "@blockyard/kernel";
 import type { Picture } from "./attachments.ts";
+import { BRIEFED_NAME_CHARS } from "./limits.ts";
 import { cutMiddle, resultText } from "./loop/result-text.ts";
 import { quoted } from "./voices.ts";
 
@@ -163,12 +164,10 @@ function textOf(block: WholeBlock, isShown: boolean): string {
   return cutMiddle(block.text, limits.toldTextChars);
 }
 
-const NAME_CHARS = 200;
-
 /** A name inside a line of the frame. */
 function oneLine(name: unknown): string {
   return String(name)
-    .slice(0, NAME_CHARS)
+    .slice(0, BRIEFED_NAME_CHARS)
     .toWellFormed()
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }

@@ -31,6 +31,7 @@ import { AgentWatch } from "./agent-watch.ts";
 import { type Agent, type AgentRequest, childSpec } from "./agents.ts";
 import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.ts";
 import type { Driver } from "./driver.ts";
+import { FIRST_ERROR_BYTES } from "./limits.ts";
 import { openingOf } from "./opening.ts";
 import type { Prices } from "./prices.ts";
 import type { Answer, RunEnd, TurnRequest, TurnStart } from "./run.ts";
@@ -59,9 +60,6 @@ export interface ChildOptions {
   /** How long it gets between being asked to stop and being made to. */
   readonly graceMs?: number | undefined;
 }
-
-/** What says that a session is lost is shorter. */
-const FIRST_BYTES = 64 * 1024;
 
 /** Turns of one agent. */
 export function childDriver(agent: Agent, options: ChildOptions): Driver {
@@ -284,7 +282,7 @@ class ChildRun implements Trial {
     this.#held.push(bytes);
     const start = Buffer.concat(this.#held);
     const end = start.indexOf("\n");
-    if (start.length < FIRST_BYTES && end === -1) return;
+    if (start.length < FIRST_ERROR_BYTES && end === -1) return;
     if (end !== -1 && this.#agent.lost.test(start.toString("utf8", 0, end))) return this.#closing();
     this.#held = undefined;
     this.#require(await this.#stream.push(start));

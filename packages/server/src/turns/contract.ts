@@ -12,12 +12,9 @@ import {
 } from "@blockyard/kernel";
 import { z } from "zod";
 import { ALLOWANCES } from "../access/allowance.ts";
+import { ATTACHED_FILE_CHARS, INCLUDED_BLOCKS, MAX_ATTACHMENTS } from "./limits.ts";
 import { MODES, SANDBOXES } from "./mode.ts";
 import { ruleList, ruleRemove, ruleSet } from "./rules/contract.ts";
-
-const MAX_ATTACHMENTS = 20;
-const MAX_INCLUDED = 50;
-const FILE_CHARS = 256 * 1024;
 
 /** When a message reaches an agent that works: cutting off what it does, at its next step, or after its turn. */
 export const WHENS = ["now", "next", "later"] as const;
@@ -30,7 +27,11 @@ const turn = z.string().max(100).optional().describe("As returned by turn.start"
 const attachments = z
   .array(
     z.discriminatedUnion("type", [
-      z.strictObject({ type: z.literal("text"), name: fileName, text: z.string().min(1).max(FILE_CHARS) }),
+      z.strictObject({
+        type: z.literal("text"),
+        name: fileName,
+        text: z.string().min(1).max(ATTACHED_FILE_CHARS),
+      }),
       z.strictObject({
         type: z.literal("image"),
         name: fileName,
@@ -78,7 +79,7 @@ export const turnStart = contract({
       ),
     include: z
       .array(blockIdField)
-      .max(MAX_INCLUDED)
+      .max(INCLUDED_BLOCKS)
       .optional()
       .describe("Blocks of elsewhere, such as files, that the context has from now on"),
     fresh: z

@@ -7,6 +7,7 @@
  */
 
 import type { AskKind, ConversationId, Env, Problem } from "@blockyard/kernel";
+import { MODEL_MS } from "./limits.ts";
 import type { Mode, SandboxChoice } from "./mode.ts";
 import type { AgentTask, Run, TurnRequest, TurnStart } from "./run.ts";
 
@@ -120,9 +121,6 @@ export interface Driver {
   /** Ends what lives on between turns: of one conversation, or all of it. */
   close?(conversation?: ConversationId): Promise<void>;
 }
-
-/** How long an agent may take to say whether it has a model. */
-const MODEL_MS = 10_000;
 
 /** A model that the agent says it does not have. One that does not say so soon finds it out in the turn. */
 export function refusesModel(env: Env, driver: Driver, request: TurnRequest): Promise<Problem | undefined> {

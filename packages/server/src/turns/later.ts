@@ -16,6 +16,7 @@ import {
 } from "@blockyard/kernel";
 import { z } from "zod";
 import { writePrivate } from "../system/private-file.ts";
+import { LATER_GRACE_MS, LATER_LOOK_MS, LATER_MESSAGES, LATER_MS } from "./limits.ts";
 import type { TurnRequest, TurnStart } from "./run.ts";
 import type { TurnEnd } from "./turn-end.ts";
 
@@ -35,13 +36,6 @@ export interface LaterOptions {
   /** Starts the turn. A problem is shown in the conversation. */
   readonly start: (by: AgentId, request: TurnRequest) => Promise<unknown>;
 }
-
-const MOST_ROWS = 1_000;
-/** Nobody waits longer; and timers do not, either. */
-const MOST_MS = 8 * 24 * 3_600_000;
-const LOOK_MS = 3_600_000;
-/** A limit that is said to be over may not quite be. */
-const GRACE_MS = 5_000;
 
 export const GO_ON = "The usage limit that stopped you has been reset. Go on where you were.";
 
@@ -66,9 +60,9 @@ export class Later {
   /** Goes on in a conversation then; in place of what was to go on there. */
   set(row: Row): Problem | undefined {
     const others = this.#read().filter(({ conversation }) => conversation !== row.conversation);
-    if (others.length >= MOST_ROWS)
+    if (others.length >= LATER_MESSAGES)
       return problem("busy", `${others.length} conversations wait to go on already`);
-    if (row.at - this.#env.now() > MOST_MS)
+    if (row.at - this.#env.now() > LATER_MS)
       return problem("out_of_range", "that is more than eight days away");
     this.#write([...others, row]);
     this.#arm();
@@ -92,12 +86,12 @@ export class Later {
     this.#cancel?.();
     const next = Math.min(...this.#read().map(({ at }) => at));
     if (this.#isClosed || next === Number.POSITIVE_INFINITY) return;
-    const ms = Math.min(Math.max(next + GRACE_MS - this.#env.now(), 0), LOOK_MS);
+    const ms = Math.min(Math.max(next + LATER_GRACE_MS - this.#env.now(), 0), LATER_LOOK_MS);
     this.#cancel = this.#env.after(ms, () => void this.#look());
   }
 
   async #look(): Promise<void> {
-    const due = this.#read().filter(({ at }) => at + GRACE_MS <= this.#env.now());
+    const due = this.#read().filter(({ at }) => at + LATER_GRACE_MS <= this.#env.now());
     for (const { conversation, provider, by, cwd, model } of due) {
       // Taken out first: whatever comes of it, it is tried once.
       this.drop(conversation);

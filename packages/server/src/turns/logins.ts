@@ -11,9 +11,7 @@ import { ProcessTracker } from "../processes/process-tracker.ts";
 import type { Driver, Login } from "./driver.ts";
 import { claudeDriver } from "./drivers/claude/driver.ts";
 import { codexDriver } from "./drivers/codex/driver.ts";
-
-/** How long one may take to say it. */
-const LOGIN_MS = 8_000;
+import { LOGIN_MS } from "./limits.ts";
 
 export async function logins(
   env: Readonly<Record<string, string | undefined>>,

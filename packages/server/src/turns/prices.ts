@@ -12,10 +12,9 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Price, PriceTable } from "@blockyard/providers";
 import { z } from "zod";
+import { PRICES_BYTES } from "./limits.ts";
 
 export const PRICES_FILE = "prices.json";
-/** A table for every model there is takes a fraction of it. */
-const MOST_BYTES = 1024 * 1024;
 
 const usd = z.number().finite().nonnegative();
 const table = z.record(
@@ -53,7 +52,7 @@ export class Prices {
 }
 
 function readPrices(path: string, bytes: number): ReadPrices {
-  if (bytes > MOST_BYTES) return { table: {}, problem: `${path} is larger than ${MOST_BYTES} bytes` };
+  if (bytes > PRICES_BYTES) return { table: {}, problem: `${path} is larger than ${PRICES_BYTES} bytes` };
   try {
     const parsed = table.safeParse(JSON.parse(readFileSync(path, "utf8")));
     if (parsed.success) return { table: parsed.data as Readonly<Record<string, Price>> };

@@ -31,6 +31,7 @@ import type { Driver } from "./driver.ts";
 import { DriverTable } from "./driver-table.ts";
 import { holdAll, releaseHeld, type Stopped, stopMessages } from "./held-messages.ts";
 import { atLimit, type Later, laterIn } from "./later.ts";
+import { STORE_CLOSING_MS } from "./limits.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { type Mode, withoutFull } from "./mode.ts";
 import { ModeWatch } from "./mode-watch.ts";
@@ -72,9 +73,6 @@ interface Live extends Steered, Commanded {
 }
 
 type Followed = Pick<Live, "start" | "run" | "mode">;
-
-/** How long a server that stops waits for the store. */
-const CLOSING_MS = 2_000;
 
 export class Turns {
   readonly #kernel: Kernel;
@@ -119,7 +117,7 @@ export class Turns {
     this.#steering = new Steering(kernel);
     this.#end = new TurnEnd(
       kernel,
-      (run) => patiently(kernel.env, run, this.#isClosed ? CLOSING_MS : undefined),
+      (run) => patiently(kernel.env, run, this.#isClosed ? STORE_CLOSING_MS : undefined),
       secrets,
     );
     this.#remote = kernel.node === undefined ? undefined : new RemoteTurns(kernel, kernel.node);

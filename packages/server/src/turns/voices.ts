@@ -14,6 +14,7 @@ import {
   type WholeBlock,
 } from "@blockyard/kernel";
 import { importedUntil } from "../ingest/import-mark.ts";
+import { VOICE_COPIES } from "./limits.ts";
 
 /** Who is who in a turn. */
 export interface Voices {
@@ -36,8 +37,6 @@ export interface SignedBlock extends ContextBlock, Signs {}
 const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 const UNKNOWN = "others";
 const IMPORT = "an import";
-/** A copy of a copy of so many copies is anybody's. */
-const MAX_COPIES = 16;
 
 /** Who has changed a block's text, besides the one that it is of. What is older than the history may be of anybody. */
 export async function editorsOf(
@@ -85,7 +84,7 @@ async function signsOf(kernel: Kernel, copy: Block, voices: Voices): Promise<Sig
     if (block !== copy && isOther(voices, block.agent)) from ??= block.agent;
     const source = block.metadata.includes;
     if (typeof source !== "string" || from !== undefined) break;
-    const next = copies < MAX_COPIES ? await kernel.block(source) : undefined;
+    const next = copies < VOICE_COPIES ? await kernel.block(source) : undefined;
     if (isProblem(next) && next.problem !== "not_found" && next.problem !== "gone") return next;
     if (next === undefined || isProblem(next)) {
       from = UNKNOWN; // it was deleted, and what it copied with it

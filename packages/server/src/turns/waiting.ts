@@ -24,9 +24,8 @@ import {
   type Store,
 } from "@blockyard/kernel";
 import type { Attachment } from "./contract.ts";
+import { QUEUED_MESSAGES } from "./limits.ts";
 import type { TurnRequest } from "./run.ts";
-
-const MAX_QUEUED = 20;
 
 /** What is kept of a request beside its text. */
 export async function markOf(store: Store, request: TurnRequest): Promise<QueuedMark> {
@@ -85,7 +84,7 @@ export async function writeWaiting(
   const { conversation, parent, prompt: text } = request;
   const known = await waitingIn(kernel, conversation);
   if (isProblem(known)) return known;
-  if (known.length >= MAX_QUEUED)
+  if (known.length >= QUEUED_MESSAGES)
     return problem("busy", `${known.length} messages are already queued in this conversation`);
   const queued = await markOf(kernel.store, request);
   const said = await kernel.write(conversation, {

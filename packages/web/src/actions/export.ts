@@ -1,9 +1,11 @@
 /**
  * Exports: a conversation as a file of its own, made by the server and saved by the browser.
  */
+
 import type { ConversationId } from "@blockyard/kernel";
 import { notify } from "../state/page-state.ts";
 import { request } from "../state/proof.ts";
+import { SAVED_URL_MS } from "./limits.ts";
 
 export const exportFormats = [
   { format: "html", label: "HTML", ending: "html" },
@@ -29,5 +31,5 @@ export function save(content: Blob, name: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  setTimeout(() => URL.revokeObjectURL(url), SAVED_URL_MS);
 }

@@ -2,15 +2,12 @@
  * My edits, over all blocks that were edited in this window: undo takes back the last of them, wherever it was, shows the place
  * and says what changed; redo puts it back. What is undone in a block, and whose it is, the kernel decides.
  */
+
 import { type BlockId, isProblem, type View } from "@blockyard/kernel";
 import { sought } from "../rows/sought.ts";
 import { focused, leaveUndo, notify } from "../state/page-state.ts";
 import type { Session } from "../state/session.tsx";
-
-const MOST = 500;
-const SHOWN_CHARS = 60;
-/** How long a change that the server has made may take to be here. */
-const ARRIVES_MS = 2_000;
+import { EDIT_ARRIVES_MS, EDIT_SHOWN_CHARS, MY_EDITS } from "./limits.ts";
 
 /** Blocks in the order in which they were edited, the last at the end. */
 const edited: BlockId[] = [];
@@ -22,7 +19,7 @@ export function noteEdit(block: BlockId): void {
   leaveUndo();
   if (edited.at(-1) === block) return;
   edited.push(block);
-  edited.splice(0, edited.length - MOST);
+  edited.splice(0, edited.length - MY_EDITS);
 }
 
 export async function undoLast(session: Session, direction: "undo" | "redo"): Promise<void> {
@@ -64,7 +61,7 @@ function arrived(session: Session, view: View, block: BlockId, version: number):
       stop();
       resolve();
     };
-    const timer = setTimeout(end, ARRIVES_MS);
+    const timer = setTimeout(end, EDIT_ARRIVES_MS);
     const stop = session.listen(block, () => isHere() && end());
   });
 }
@@ -96,5 +93,5 @@ export function difference(before: string, after: string): string {
 
 function short(text: string): string {
   const line = text.replace(/\s+/g, " ");
-  return line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS).toWellFormed()}…` : line;
+  return line.length > EDIT_SHOWN_CHARS ? `${line.slice(0, EDIT_SHOWN_CHARS).toWellFormed()}…` : line;
 }

@@ -1,14 +1,14 @@
 /**
  * A conversation's title as a field: Enter keeps what was written, Escape what was there, leaving the field keeps it too.
  */
+
 import type { ConversationId } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef } from "react";
 import { renaming } from "../state/page-state.ts";
 import { useSession } from "../state/session.tsx";
 import { isComposing } from "../ui/composing.ts";
 import { rename } from "./actions.ts";
-
-const TITLE_CHARS = 300;
+import { TITLE_CHARS } from "./limits.ts";
 
 export function RenameField({
   conversation,

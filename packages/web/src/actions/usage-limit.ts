@@ -1,16 +1,16 @@
 /**
  * When a turn that stopped at a usage limit can go on: as the agent said it in the turn, or with its end.
  */
-import type { JsonObject, Turn, View } from "@blockyard/kernel";
 
-/** How many of the last blocks are looked through. */
-const LOOKED_AT = 200;
+import type { JsonObject, Turn, View } from "@blockyard/kernel";
+import { USAGE_BLOCKS } from "./limits.ts";
+
 /** What is smaller is in seconds. */
 const MILLIS = 100_000_000_000;
 
 /** In milliseconds; undefined where the turn did not end at a limit, or nobody knows until when. */
 export function limitOf({ order, blocks }: Pick<View, "order" | "blocks">, turn: Turn): number | undefined {
-  for (const id of order.slice(-LOOKED_AT).reverse()) {
+  for (const id of order.slice(-USAGE_BLOCKS).reverse()) {
     const block = blocks.get(id);
     if (block?.metadata.turn !== turn.id || block.metadata.notice !== "rate_limit") continue;
     const { status, resetsAt } = block.metadata.extra ?? {};

@@ -1,6 +1,7 @@
 /**
  * The page: conversations on the left, the open one in the middle, the side pane on the right when asked for.
  */
+
 import { type CSSProperties, type ReactNode, useEffect } from "react";
 import { useShortcuts } from "../actions/shortcuts.ts";
 import { ConversationPane } from "../conversation/conversation.tsx";
@@ -16,14 +17,12 @@ import { later, MISSING } from "../ui/later.tsx";
 import { Message } from "../ui/message.tsx";
 import { ConnectionNote } from "./connection-note.tsx";
 import { Home } from "./home.tsx";
+import { PREPARE_MS } from "./limits.ts";
 import { usePageTitle } from "./page-title.ts";
 
 const FilePane = later(() => import("../files/file-pane.tsx"));
 const Pane = later(() => import("../pane/pane.tsx"));
 const Overlays = later(() => import("./overlays.tsx"));
-
-/** When what is first seen has been drawn. What is typed behind a key must not get lost while its dialog loads. */
-const PREPARE_MS = 1_000;
 
 export function App({ conversations }: { conversations: Conversations }): ReactNode {
   const route = useRoute();

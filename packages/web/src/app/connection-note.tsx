@@ -1,14 +1,14 @@
 /**
  * A quiet note while the page is not connected, or the server waits for its database. A short interruption says nothing.
  */
+
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useCell } from "../state/cell.ts";
 import { unsavedEdits } from "../state/page-state.ts";
 import { useSession } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Message } from "../ui/message.tsx";
-
-const QUIET_MS = 1_200;
+import { DISCONNECTED_MS } from "./limits.ts";
 
 export function ConnectionNote(): ReactNode {
   const session = useSession();
@@ -22,7 +22,7 @@ export function ConnectionNote(): ReactNode {
   useEffect(() => {
     setLong(false);
     if (!isAway) return;
-    const timer = setTimeout(() => setLong(true), QUIET_MS);
+    const timer = setTimeout(() => setLong(true), DISCONNECTED_MS);
     return () => clearTimeout(timer);
   }, [isAway]);
   useEffect(() => {

@@ -2,6 +2,7 @@
  * The first page: this workspace, a field to begin with, what needs the reader, what runs, and what was done last. As long as there
  * is nothing of one's own, a recorded session to watch and other ways to start.
  */
+
 import { formatAge, spentWords } from "@blockyard/kernel";
 import { Fragment, type ReactNode, useState } from "react";
 import { Composer } from "../composer/composer.tsx";
@@ -17,6 +18,7 @@ import { Icon } from "../ui/icons.tsx";
 import { PaneToggle } from "../ui/pane-toggle.tsx";
 import { SidebarToggle } from "../ui/sidebar-toggle.tsx";
 import { StateMark } from "../ui/state-mark.tsx";
+import { NAMED_CONVERSATIONS, RECORDED_SESSIONS } from "./limits.ts";
 
 const WAYS = [
   {
@@ -37,17 +39,12 @@ const WAYS = [
   },
 ] as const;
 
-/** A new workspace plays so many recorded sessions. */
-const RECORDED = 2;
-/** Conversations that are named below the field, of each sort. */
-const NAMED = 6;
-
 export function Home({ conversations }: { conversations: Conversations }): ReactNode {
   const listing = useCell(conversations.listing);
   const root = useCell(workspaceRoot);
   const isViewer = useIsViewer();
   const known = listing.state === "here" ? listing.conversations.filter(({ isArchived }) => !isArchived) : [];
-  const isNew = listing.state === "here" && listing.conversations.length <= RECORDED;
+  const isNew = listing.state === "here" && listing.conversations.length <= RECORDED_SESSIONS;
   const name = root?.split("/").filter(Boolean).at(-1);
   return (
     <main className="home" aria-label={isViewer ? "Conversations" : "New task"}>
@@ -117,7 +114,7 @@ function Rows({ name, conversations, now }: RowsProps): ReactNode {
     <section aria-label={`${name}: conversations`}>
       <h2 className={name === STATE_WORDS.needs ? "group-name needs" : "group-name"}>{name}</h2>
       <ul>
-        {conversations.slice(0, NAMED).map((conversation) => (
+        {conversations.slice(0, NAMED_CONVERSATIONS).map((conversation) => (
           <li key={conversation.id}>
             <HomeRow conversation={conversation} now={now} />
           </li>

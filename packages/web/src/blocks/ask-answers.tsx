@@ -2,16 +2,13 @@
  * The answers to a permission or a plan: once, for longer, or no, with a reason for the agent. Each has a number. Who denies may say
  * why: Enter sends that, also empty, and Escape goes back to the buttons.
  */
+
 import { type Ask, type AskSuggestion, furtherAnswers } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { isComposing } from "../ui/composing.ts";
 import { Message } from "../ui/message.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
-
-/** What `turn.answer` takes. */
-const MESSAGE_CHARS = 10_000;
-/** More of what an agent suggests is shown when it is asked for. */
-const SHOWN = 3;
+import { ANSWER_MESSAGE_CHARS, SHOWN_ANSWERS } from "./limits.ts";
 
 /** Reasons that are being written, by request: a row that leaves the screen and comes back is as it was. */
 const reasons = new Map<string, string>();
@@ -75,7 +72,7 @@ function Choices({ ask, isReady, onAnswer, deny, onDeny }: ChoicesProps): ReactN
   const offered = furtherAnswers(ask)
     .filter((each) => each.deny !== true)
     .sort((a, b) => REACH[a.scope] - REACH[b.scope]);
-  const shown = isAll ? offered : offered.slice(0, SHOWN);
+  const shown = isAll ? offered : offered.slice(0, SHOWN_ANSWERS);
   // A plan is approved with what follows, where the agent says what can follow.
   const hasPlain = !isPlan || offered.length === 0;
   const number = (at: number) => at + (hasPlain ? 2 : 1);
@@ -175,7 +172,7 @@ function Denial({
         ref={field}
         aria-label={isPlan ? "Remark, for the agent" : "Reason, for the agent"}
         placeholder={isPlan ? "What should change?" : "Reason for the agent (optional)"}
-        maxLength={MESSAGE_CHARS}
+        maxLength={ANSWER_MESSAGE_CHARS}
         defaultValue={reasons.get(id)}
         onChange={(event) => reasons.set(id, event.currentTarget.value)}
         onKeyDown={(event) => {

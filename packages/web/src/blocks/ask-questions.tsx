@@ -3,6 +3,7 @@
  * chooses the option of that number in the question that has the focus, else in the first that is not answered yet. Enter goes to
  * the next one that is not, and sends once the reader has been at each.
  */
+
 import { type Ask, type AskAnswer, type AskQuestion, Text } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
@@ -10,10 +11,9 @@ import { isComposing } from "../ui/composing.ts";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
+import { ANSWER_CHARS } from "./limits.ts";
 
 type Said = NonNullable<AskAnswer["questions"]>;
-
-const ANSWER_CHARS = 10_000;
 
 /** Answers that are being chosen, by request: a row that leaves the screen and comes back is as it was. */
 const chosenSoFar = new Map<string, Said>();

@@ -2,14 +2,14 @@
  * What a permission is for, exactly: the change as a diff, the command with its folder, the address, or the input of the tool, each
  * value by its name. What cannot be seen is made visible.
  */
+
 import { type Ask, type Block, exactText, type Json, knownTool } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { diffRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
-
-const LINE_CHARS = 80;
+import { SUBJECT_LINE_CHARS } from "./limits.ts";
 
 /** What is asked, in a few words. */
 export function headingOf({ kind, subject, form, title, questions }: Ask, block: Block): string {
@@ -132,7 +132,7 @@ function TypedInput({ input }: { input: Json | undefined }): ReactNode {
 /** In one line where that is short. */
 function jsonText(value: Json): string {
   const line = JSON.stringify(value);
-  return line.length <= LINE_CHARS ? line : JSON.stringify(value, null, 2);
+  return line.length <= SUBJECT_LINE_CHARS ? line : JSON.stringify(value, null, 2);
 }
 
 /** A command as it will run, with what else was given and is not the title already. */

@@ -2,6 +2,7 @@
  * What a closed result shows of itself: its first and last lines, or the last ones alone. A text that is not here is asked
  * for; of one that is very long only its ends are.
  */
+
 import {
   type Block,
   type ClosedResult,
@@ -17,11 +18,7 @@ import {
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { useClosed, useSession, useText, useTextHere } from "../state/session.tsx";
-
-/** A text of more characters is not fetched to show seven lines of it. */
-const WHOLE_CHARS = 8 * 1024;
-/** As many lines as an excerpt may have at either end. */
-const END_LINES = 12;
+import { EXCERPT_END_LINES, FETCHED_CHARS } from "./limits.ts";
 
 interface ExcerptProps {
   readonly block: Block;
@@ -56,7 +53,7 @@ export function Excerpt({ block, lines, source, after, plain, tailOnly, drawTail
 
 /** The lines of a text of which the first and the last few are read; undefined until they are here. */
 export function useEndLines(block: Block, isWanted: boolean): Lines | undefined {
-  const isShort = block.chars <= WHOLE_CHARS;
+  const isShort = block.chars <= FETCHED_CHARS;
   const here = useTextHere(block.id);
   const given = givenLines(useClosed(block.id));
   const isMissing = isWanted && given === undefined;
@@ -133,8 +130,8 @@ function useEnds(block: Block, isWanted: boolean): Lines | undefined {
       if (isProblem(answer) || (answer as { truncated?: boolean }).truncated) return [];
       return (answer as { content: string }).content.replace(/\n$/, "").split("\n");
     };
-    const from = Math.max(0, newlines - END_LINES);
-    void Promise.all([read(0, END_LINES), read(from, newlines + 1)]).then(([head, tail]) => {
+    const from = Math.max(0, newlines - EXCERPT_END_LINES);
+    void Promise.all([read(0, EXCERPT_END_LINES), read(from, newlines + 1)]).then(([head, tail]) => {
       if (!isGone) setEnds(endsOnly(head, tail, from));
     });
     return () => {

@@ -2,22 +2,18 @@
  * A JSON value: a small one indented and coloured; a large one as a tree whose objects and lists are opened one by one, so that
  * nothing of it is drawn that nobody has opened.
  */
+
 import type { Json } from "@blockyard/kernel";
 import { type ReactNode, useMemo, useState } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { useOpen } from "../state/disclosure.ts";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
-
-/** Longer ones are trees. */
-const TREE_CHARS = 4_000;
-/** So many entries are drawn at a time. */
-const STEP = 100;
-const VALUE_CHARS = 2_000;
+import { JSON_ENTRIES, JSON_TEXT_CHARS, JSON_VALUE_CHARS } from "./limits.ts";
 
 export function JsonView({ value, name }: { value: Json; name: string }): ReactNode {
   const text = useMemo(() => JSON.stringify(value, null, 2), [value]);
-  if (text.length <= TREE_CHARS || typeof value !== "object" || value === null)
+  if (text.length <= JSON_TEXT_CHARS || typeof value !== "object" || value === null)
     return <CodeLines name={`json:${name}`} text={text} grammar="json" />;
   return (
     <ul className="json-tree" aria-label="JSON">
@@ -27,7 +23,7 @@ export function JsonView({ value, name }: { value: Json; name: string }): ReactN
 }
 
 function Entries({ value, name }: { value: object; name: string }): ReactNode {
-  const [shown, setShown] = useState(STEP);
+  const [shown, setShown] = useState(JSON_ENTRIES);
   const keys = useMemo(() => Object.keys(value), [value]);
   const isList = Array.isArray(value);
   const left = keys.length - shown;
@@ -44,8 +40,8 @@ function Entries({ value, name }: { value: object; name: string }): ReactNode {
       ))}
       {left > 0 && (
         <li>
-          <button type="button" className="fold-line" onClick={() => setShown(shown + STEP)}>
-            Show {Math.min(STEP, left)} more of {left.toLocaleString("en-US")}
+          <button type="button" className="fold-line" onClick={() => setShown(shown + JSON_ENTRIES)}>
+            Show {Math.min(JSON_ENTRIES, left)} more of {left.toLocaleString("en-US")}
           </button>
         </li>
       )}
@@ -98,11 +94,11 @@ function Branch({ label, value, name }: { label: ReactNode; value: object; name:
 function Plain({ value }: { value: string | number | boolean | null }): ReactNode {
   const [isWhole, setWhole] = useState(false);
   const text = JSON.stringify(value);
-  const isCut = text.length > VALUE_CHARS && !isWhole;
+  const isCut = text.length > JSON_VALUE_CHARS && !isWhole;
   return (
     <>
       <span className={typeof value === "string" ? "json-value t-string" : "json-value t-constant"}>
-        {breakable(isCut ? `${text.slice(0, VALUE_CHARS).toWellFormed()}…` : text)}
+        {breakable(isCut ? `${text.slice(0, JSON_VALUE_CHARS).toWellFormed()}…` : text)}
       </span>
       {isCut && (
         <button type="button" className="fold-line" onClick={() => setWhole(true)}>

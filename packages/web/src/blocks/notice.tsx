@@ -1,16 +1,15 @@
 /**
  * What the system notes in passing, a warning among it: one quiet line. A click shows all of it, with the provider's details.
  */
+
 import { type Json, noticeName, timesText } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useOpen } from "../state/disclosure.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
 import { JsonView } from "./json-view.tsx";
+import { SHORT_NOTICE_CHARS } from "./limits.ts";
 import type { RendererProps } from "./renderer.ts";
-
-/** Of fewer characters nothing is hidden. */
-const SHORT_CHARS = 60;
 
 interface NoticeProps extends RendererProps {
   readonly icon: IconName;
@@ -29,7 +28,7 @@ export function Notice({ block, icon, text, details }: NoticeProps): ReactNode {
       <span className="times">{timesText(block.metadata)}</span>
     </>
   );
-  if (details === undefined && text.length <= SHORT_CHARS && !text.includes("\n"))
+  if (details === undefined && text.length <= SHORT_NOTICE_CHARS && !text.includes("\n"))
     return <div className="notice">{line}</div>;
   return (
     <>

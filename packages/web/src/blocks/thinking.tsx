@@ -1,17 +1,15 @@
 /**
  * Thinking: one quiet line, its first sentence as it was written, and how long it took; while it is written, its last two lines.
  */
+
 import { firstSentence, formatDuration, isEnded, metadataOf } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
 import { useOpen } from "../state/disclosure.ts";
 import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { THINKING_CHARS, THINKING_TAIL_CHARS } from "./limits.ts";
 import type { RendererProps } from "./renderer.ts";
-
-/** More than two lines of any width have. */
-const TAIL_CHARS = 600;
-const BEGINNING_CHARS = 1_000;
 
 export function ThinkingBlock({ block }: RendererProps): ReactNode {
   const text = useText(block.id);
@@ -37,14 +35,14 @@ export function ThinkingBlock({ block }: RendererProps): ReactNode {
         </span>
         {!isOpen && !isGrowing && (
           <span className="thinking-preview">
-            {text && firstSentence(text.slice(0, Math.min(text.length, BEGINNING_CHARS)))}
+            {text && firstSentence(text.slice(0, Math.min(text.length, THINKING_CHARS)))}
           </span>
         )}
         {took !== undefined && took >= 100 && <span className="took">{formatDuration(took)}</span>}
       </button>
       {!isOpen && isGrowing && (
         <div className="thinking-tail">
-          <span>{text?.slice(Math.max(0, text.length - TAIL_CHARS)).trim()}</span>
+          <span>{text?.slice(Math.max(0, text.length - THINKING_TAIL_CHARS)).trim()}</span>
         </div>
       )}
       {isOpen && text && (

@@ -2,6 +2,7 @@
  * A tool call: its line, and below it what the rules show of what came of it. Opened, it shows its input and its results. What a
  * sub-agent did is opened from the same line and shown as rows of its own.
  */
+
 import {
   answerWords,
   askOf,
@@ -31,6 +32,7 @@ import { Details } from "./fold.tsx";
 import { useFolder } from "./folder.ts";
 import { isLineOnly, useLivingTodo } from "./form.ts";
 import { Pictures } from "./image.tsx";
+import { PROGRESS_LINES } from "./limits.ts";
 import type { Renderer, RendererProps } from "./renderer.ts";
 import { GrowingInput, WholeInput } from "./tool-input.tsx";
 import { ToolLine } from "./tool-line.tsx";
@@ -39,8 +41,6 @@ interface ToolCallProps extends RendererProps {
   /** Draws a result, by its id; given, so that this file need not know every kind. */
   readonly Result: (props: { id: string; call: Block }) => ReactNode;
 }
-
-const PROGRESS_LINES = 6;
 
 export function toolCallWith(Result: ToolCallProps["Result"]): Renderer {
   return ({ block }) => <ToolCallBlock block={block} Result={Result} />;

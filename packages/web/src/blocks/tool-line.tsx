@@ -2,6 +2,7 @@
  * The line of a call: what it does, what it was asked, what came of it, how long it took and how it ended. A command is its own
  * text; an edit of one file names the file, which can be opened from here.
  */
+
 import {
   askOf,
   type Block,
@@ -32,6 +33,7 @@ import { Icon } from "../ui/icons.tsx";
 import { useEndLines } from "./excerpt.tsx";
 import { FilePath } from "./file-path.tsx";
 import { useFolder } from "./folder.ts";
+import { CLOCK_MS } from "./limits.ts";
 import type { RendererProps } from "./renderer.ts";
 import { toolIcon } from "./tool-icon.ts";
 
@@ -233,7 +235,7 @@ function Took({ block }: RendererProps): ReactNode {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     if (isOver) return;
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    const timer = setInterval(() => setNow(Date.now()), CLOCK_MS);
     return () => clearInterval(timer);
   }, [isOver]);
   const took = durationMs ?? (isOver ? block.updatedAt : now) - (startedAt ?? block.createdAt);

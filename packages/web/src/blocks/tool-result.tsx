@@ -1,6 +1,7 @@
 /**
  * A tool's result that has no more exact kind: text as it came, a report as Markdown, pictures, sources.
  */
+
 import { isEnded, isMarkdownResult, type Json, type Metadata, metadataOf } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
@@ -11,11 +12,9 @@ import { CopyText } from "./code.tsx";
 import { Details, Fold } from "./fold.tsx";
 import { Pictures } from "./image.tsx";
 import { JsonView } from "./json-view.tsx";
+import { JSON_CHARS } from "./limits.ts";
 import { type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
-
-/** Longer ones are shown as they came: reading them takes too long. */
-const MAX_JSON_CHARS = 2_000_000;
 
 export function ToolResultBlock({ block }: RendererProps): ReactNode {
   const { isError, images, citations, result } = metadataOf(block, "tool_result");
@@ -70,7 +69,7 @@ function PlainResult({ text, name }: { text: string; name: string }): ReactNode 
 }
 
 function jsonIn(text: string): Json | undefined {
-  if (text.length > MAX_JSON_CHARS || !/^\s*[[{]/.test(text) || !/[\]}]\s*$/.test(text)) return undefined;
+  if (text.length > JSON_CHARS || !/^\s*[[{]/.test(text) || !/[\]}]\s*$/.test(text)) return undefined;
   try {
     return JSON.parse(text) as Json;
   } catch {

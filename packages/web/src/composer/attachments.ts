@@ -2,16 +2,15 @@
  * What is attached to a prompt before it is sent: text files are read here, pictures are sent to the server at once, so
  * that the prompt itself goes out without waiting. What cannot be attached stays in the list and says why.
  */
+
 import type { QueuedMark } from "@blockyard/kernel";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Attachment } from "../actions/resend.ts";
 import { pictureUrl } from "../state/pictures.ts";
 import { request, ticketHeader } from "../state/proof.ts";
+import { ATTACHED_CHARS, ATTACHED_FILE_CHARS, ATTACHED_FILES } from "./limits.ts";
 import { shrunk } from "./shrink.ts";
 
-const MOST = 20;
-const FILE_CHARS = 256 * 1024;
-const ALL_CHARS = 1024 * 1024;
 const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 export interface Attached {
@@ -62,8 +61,11 @@ export function useAttachments(): Attachments {
     (files: Iterable<File>) => {
       for (const file of files) {
         const item = begun(file);
-        setItems((all) => [...all, all.length < MOST ? item : failedItem(item, `at most ${MOST} files`)]);
-        if (now.current.length >= MOST) continue;
+        setItems((all) => [
+          ...all,
+          all.length < ATTACHED_FILES ? item : failedItem(item, `at most ${ATTACHED_FILES} files`),
+        ]);
+        if (now.current.length >= ATTACHED_FILES) continue;
         const charsBefore = now.current.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
         void load(file, charsBefore, (progress) => change(item.id, { progress })).then(
           (loaded) => change(item.id, { state: "ready", ...loaded }),
@@ -158,11 +160,13 @@ async function load(
   onProgress: (share: number) => void,
 ): Promise<Pick<Attached, "text" | "blob">> {
   if (PICTURES.has(file.type)) return { blob: await upload(await shrunk(file), onProgress) };
-  if (file.size > FILE_CHARS * 4) throw new Error(`too long: at most ${FILE_CHARS / 1024} KB of text`);
+  if (file.size > ATTACHED_FILE_CHARS * 4)
+    throw new Error(`too long: at most ${ATTACHED_FILE_CHARS / 1024} KB of text`);
   const text = await textOf(file);
   if (text === "") throw new Error("empty");
-  if (text.length > FILE_CHARS) throw new Error(`too long: at most ${FILE_CHARS / 1024} KB of text`);
-  if (charsBefore + text.length > ALL_CHARS) throw new Error("too much for one message");
+  if (text.length > ATTACHED_FILE_CHARS)
+    throw new Error(`too long: at most ${ATTACHED_FILE_CHARS / 1024} KB of text`);
+  if (charsBefore + text.length > ATTACHED_CHARS) throw new Error("too much for one message");
   return { text };
 }
 

@@ -2,6 +2,7 @@
  * Who is asked and how: agent, model, effort, mode, sandbox. Remembered in this browser for each conversation, and for the
  * workspace, so that the next conversation begins as the last choice was.
  */
+
 import type { ToolInput } from "@blockyard/client";
 import type { ConversationId } from "@blockyard/kernel";
 import { useEffect } from "react";
@@ -9,6 +10,7 @@ import { capabilities, takes, workspaceRoot } from "../state/capabilities.ts";
 import { Cell, useCell } from "../state/cell.ts";
 import { preferences } from "../state/preferences.ts";
 import type { AgentFacts, Mode } from "./agents.ts";
+import { CHOICE_PLACES } from "./limits.ts";
 
 /** What is chosen for one agent. Empty: the agent's own. */
 export interface AgentChoice {
@@ -29,7 +31,6 @@ interface Kept {
 type Choices = { readonly [place: string]: Kept };
 
 const KEY = "blockyard.choices";
-const PLACES = 300;
 /** Where choices wait that were made before the page knew its folder. */
 const UNKNOWN_FOLDER = folderOf("");
 const choices = new Cell<Choices>(load());
@@ -160,7 +161,7 @@ function keep(places: readonly string[], change: (before: Kept) => Kept): void {
       delete next[place];
       next[place] = change(before);
     }
-    return Object.fromEntries(Object.entries(next).slice(-PLACES));
+    return Object.fromEntries(Object.entries(next).slice(-CHOICE_PLACES));
   });
   try {
     localStorage.setItem(KEY, JSON.stringify(choices.get()));

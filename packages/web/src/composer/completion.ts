@@ -2,6 +2,7 @@
  * What is being completed in the field: a command behind a slash that begins the prompt, or a file behind an @ that begins a word.
  * Pure: from text and caret to what is meant, and from what was chosen to the new text.
  */
+import { QUERY_CHARS } from "./limits.ts";
 
 export interface Trigger {
   readonly kind: "command" | "mention";
@@ -11,9 +12,6 @@ export interface Trigger {
   readonly from: number;
   readonly to: number;
 }
-
-/** More is no name of anything. */
-const QUERY_CHARS = 200;
 
 export function triggerAt(text: string, caret: number): Trigger | undefined {
   const before = text.slice(Math.max(0, caret - QUERY_CHARS), caret);

@@ -2,14 +2,15 @@
  * What goes along with every prompt beside the conversation itself: files and blocks of elsewhere, each with a button that takes it
  * out of the context again.
  */
+
 import { type BlockId, type ConversationId, isProblem, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { include, toInclude } from "../actions/include.ts";
 import { useCell } from "../state/cell.ts";
 import { type Session, useSession, useViewPart } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { CHIP_CHARS } from "./limits.ts";
 
-const NAME_CHARS = 60;
 const names = new Map<BlockId, Promise<Named>>();
 
 interface Named {
@@ -99,5 +100,5 @@ async function readName(session: Session, id: BlockId): Promise<Named> {
   };
   if (kind === "file" && typeof metadata?.path === "string") return { name: metadata.path, isFile: true };
   const text = typeof content === "string" ? content.trim() : "";
-  return { name: text.slice(0, NAME_CHARS) || "a block", isFile: false };
+  return { name: text.slice(0, CHIP_CHARS) || "a block", isFile: false };
 }

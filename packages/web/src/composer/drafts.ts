@@ -2,18 +2,16 @@
  * What is written and not sent: it stays with its conversation, over reloads too. Kept in this browser, and written there a moment
  * after the last key.
  */
+
 import type { ConversationId } from "@blockyard/kernel";
 import { useCallback } from "react";
 import { Cell, useCellPart } from "../state/cell.ts";
+import { DRAFT_CHARS, DRAFT_PLACES, DRAFT_SAVE_MS } from "./limits.ts";
 
 /** undefined: the one that the prompt would begin. */
 export type Place = ConversationId | undefined;
 
 const KEY = "blockyard.drafts";
-const SAVE_MS = 300;
-/** Of more conversations than this the oldest drafts are let go of, and longer ones are not kept over a reload. */
-const PLACES = 50;
-const DRAFT_CHARS = 200_000;
 
 const drafts = new Cell<ReadonlyMap<Place, string>>(load());
 let saving: ReturnType<typeof setTimeout> | undefined;
@@ -25,7 +23,7 @@ export function changeDraft(place: Place, step: (now: string) => string): void {
     next.delete(place);
     return text === "" ? next : next.set(place, text);
   });
-  saving ??= setTimeout(save, SAVE_MS);
+  saving ??= setTimeout(save, DRAFT_SAVE_MS);
 }
 
 /** What was written before the conversation was there is written in it. */
@@ -50,7 +48,7 @@ export function joined(above: string, below: string): string {
 function save(): void {
   clearTimeout(saving);
   saving = undefined;
-  const kept = [...drafts.get()].filter(([, text]) => text.length <= DRAFT_CHARS).slice(-PLACES);
+  const kept = [...drafts.get()].filter(([, text]) => text.length <= DRAFT_CHARS).slice(-DRAFT_PLACES);
   try {
     localStorage.setItem(KEY, JSON.stringify(kept.map(([place, text]) => [place ?? "", text])));
   } catch {

@@ -2,6 +2,7 @@
  * The field of the composer: it grows with what is written, completes commands and mentions, goes back through earlier prompts, and
  * takes what is pasted. What is sent, and to whom, is the composer's.
  */
+
 import {
   type KeyboardEvent,
   type ReactNode,
@@ -16,6 +17,7 @@ import type { AgentCommand } from "./agents.ts";
 import { type Completed, completed, mentionOf, triggerAt, withoutTrigger } from "./completion.ts";
 import { CompletionList } from "./completion-list.tsx";
 import { promptCount, recalled } from "./history.ts";
+import { MEASURED_CHARS } from "./limits.ts";
 import { type Suggestion, useSuggestions } from "./suggestions.ts";
 
 interface FieldProps {
@@ -102,9 +104,6 @@ function leaveField(field: HTMLElement): void {
   field.blur();
   document.querySelector<HTMLElement>(".agent-ask.open")?.focus();
 }
-
-/** More is higher than the style allows anyway, and measuring it takes seconds. */
-const MEASURED_CHARS = 20_000;
 
 /** As high as what is written, up to what the style allows. */
 function useGrowth(field: { readonly current: HTMLTextAreaElement | null }, text: string): void {

@@ -1,17 +1,17 @@
 /**
  * What was asked before, newest last: the prompts of this browser, over reloads. Arrow up in an empty field goes back through them.
  */
+import { HISTORY_PROMPT_CHARS, HISTORY_PROMPTS } from "./limits.ts";
+
 const KEY = "blockyard.prompts";
-const PROMPTS = 100;
-const PROMPT_CHARS = 10_000;
 
 let past: readonly string[] | undefined;
 
 export function remember(prompt: string): void {
   const before = prompts().filter((each) => each !== prompt);
-  past = [...before, prompt].slice(-PROMPTS);
+  past = [...before, prompt].slice(-HISTORY_PROMPTS);
   try {
-    localStorage.setItem(KEY, JSON.stringify(past.filter(({ length }) => length <= PROMPT_CHARS)));
+    localStorage.setItem(KEY, JSON.stringify(past.filter(({ length }) => length <= HISTORY_PROMPT_CHARS)));
   } catch {
     // A browser that stores nothing still works; it only forgets.
   }

@@ -3,18 +3,14 @@
  * anew. One that is held, because the turn before it was stopped or the server was restarted, can be sent. When its turn
  * begins a message is said in the conversation, and is gone from here.
  */
+
 import { type Block, type BlockId, isEnded, plural, type QueuedMark, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { dropQueued, moveQueued, releaseQueued } from "../actions/actions.ts";
 import { capabilities } from "../state/capabilities.ts";
 import { useBlock, useSession, useText, useViewPart } from "../state/session.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
-
-/** They are among the last blocks. */
-const LOOKED_AT = 300;
-const SHOWN_CHARS = 300;
-/** A server that answers takes less. */
-const QUIET_MS = 400;
+import { QUEUE_ANSWER_MS, QUEUE_BLOCKS, QUEUED_CHARS } from "./limits.ts";
 
 type Kept = NonNullable<QueuedMark["attachments"]>;
 
@@ -59,8 +55,8 @@ function Waiting({ id, onEdit, before, after }: WaitingProps): ReactNode {
   return (
     <li className={held ? "held" : ""}>
       <Icon name={held ? "stop" : "clock"} />
-      <span className="queue-text" title={text.slice(0, SHOWN_CHARS)}>
-        {text.slice(0, SHOWN_CHARS)}
+      <span className="queue-text" title={text.slice(0, QUEUED_CHARS)}>
+        {text.slice(0, QUEUED_CHARS)}
       </span>
       {attachments.length > 0 && <span className="dim">+ {plural(attachments.length, "file")}</span>}
       <span className={held ? "warn" : "dim"}>{held ? HELD[held] : "Queued"}</span>
@@ -124,7 +120,7 @@ function Small({ name, icon, isOff = false, onPress }: SmallProps): ReactNode {
 export function Sending({ text }: { text: string }): ReactNode {
   const [isLong, setLong] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setLong(true), QUIET_MS);
+    const timer = setTimeout(() => setLong(true), QUEUE_ANSWER_MS);
     return () => clearTimeout(timer);
   }, []);
   if (!isLong) return null;
@@ -132,7 +128,7 @@ export function Sending({ text }: { text: string }): ReactNode {
     <ul className="queue" aria-label="Sending">
       <li>
         <Icon name="clock" />
-        <span className="queue-text">{text.slice(0, SHOWN_CHARS)}</span>
+        <span className="queue-text">{text.slice(0, QUEUED_CHARS)}</span>
         <span className="dim">Sending… keep this page open</span>
       </li>
     </ul>
@@ -141,7 +137,7 @@ export function Sending({ text }: { text: string }): ReactNode {
 
 /** Their ids in one word, the next one first: so that nothing is drawn while nothing changes. */
 function queuedIn({ order, blocks }: View): string {
-  const waiting = order.slice(-LOOKED_AT).flatMap((id) => {
+  const waiting = order.slice(-QUEUE_BLOCKS).flatMap((id) => {
     const block = blocks.get(id);
     return block && isWaiting(block) ? [block] : [];
   });

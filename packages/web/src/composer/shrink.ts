@@ -1,13 +1,14 @@
 /**
  * Pictures that are too large to be sent as they are, made smaller: models look at no more than this many pixels anyway.
  */
-const MOST_BYTES = 3_000_000;
+import { PICTURE_BYTES } from "./limits.ts";
+
 const LONGEST_PX = 2_000;
 const QUALITY = 0.85;
 
 /** The picture itself where it is small enough. */
 export async function shrunk(picture: File): Promise<Blob> {
-  if (picture.size <= MOST_BYTES) return picture;
+  if (picture.size <= PICTURE_BYTES) return picture;
   const bitmap = await createImageBitmap(picture).catch(() => undefined);
   if (!bitmap) throw new Error("not a picture that this browser can read");
   const scale = Math.min(1, LONGEST_PX / Math.max(bitmap.width, bitmap.height));
@@ -18,6 +19,6 @@ export async function shrunk(picture: File): Promise<Blob> {
   canvas.getContext("2d")?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
   bitmap.close();
   const smaller = await canvas.convertToBlob({ type: "image/jpeg", quality: QUALITY });
-  if (smaller.size > MOST_BYTES) throw new Error("too large a picture");
+  if (smaller.size > PICTURE_BYTES) throw new Error("too large a picture");
   return smaller;
 }

@@ -2,6 +2,7 @@
  * Asking an agent: one call of turn.start, with the questions that may stand in its way (which folder, and whether what acts by
  * itself there is trusted).
  */
+
 import type { ToolAnswer, ToolInput } from "@blockyard/client";
 import { type BlockId, type ConversationId, isProblem, type Problem } from "@blockyard/kernel";
 import { refused } from "../actions/actions.ts";
@@ -10,8 +11,7 @@ import type { Attachment } from "../actions/resend.ts";
 import { askTrust, trustQuestion } from "../actions/trust-question.ts";
 import { isFollowing } from "../state/page-state.ts";
 import type { Session } from "../state/session.tsx";
-
-const TITLE_CHARS = 120;
+import { NEW_TITLE_CHARS } from "./limits.ts";
 
 export interface Asked {
   /** undefined: a new one. */
@@ -78,6 +78,6 @@ async function trusting(
 function titleOf(prompt: string): string {
   return (prompt.split("\n").find((line) => line.trim() !== "") ?? "")
     .trim()
-    .slice(0, TITLE_CHARS)
+    .slice(0, NEW_TITLE_CHARS)
     .toWellFormed();
 }

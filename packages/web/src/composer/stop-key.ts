@@ -2,11 +2,11 @@
  * Escape, pressed twice and nothing in between, stops what runs. The first one does what it does anyway; one that closes a menu, a
  * dialog or an editor does not count.
  */
+
 import { useEffect, useState } from "react";
 import { editing, inspected, isFinding, overlay } from "../state/page-state.ts";
 import { isComposing } from "../ui/composing.ts";
-
-const TWICE_MS = 1_500;
+import { STOP_TWICE_MS } from "./limits.ts";
 
 /** Whether it was pressed once just now. */
 export function useDoubleEscape(isRunning: boolean, stop: () => void): boolean {
@@ -27,7 +27,7 @@ export function useDoubleEscape(isRunning: boolean, stop: () => void): boolean {
     };
     addEventListener("keydown", onBefore, { capture: true });
     addEventListener("keydown", onKey);
-    const timer = isArmed ? setTimeout(() => setArmed(false), TWICE_MS) : undefined;
+    const timer = isArmed ? setTimeout(() => setArmed(false), STOP_TWICE_MS) : undefined;
     return () => {
       removeEventListener("keydown", onBefore, { capture: true });
       removeEventListener("keydown", onKey);

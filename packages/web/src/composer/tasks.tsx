@@ -2,17 +2,14 @@
  * What the agent that works runs in the background, above the field: each can be stopped. The server is asked when something has
  * happened in the conversation, at most once a second, and every few seconds; the agent says it without asking its model.
  */
+
 import { type ConversationId, isProblem, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { refused } from "../actions/actions.ts";
 import { takes } from "../state/capabilities.ts";
 import { useSession, useViewPart } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
-
-const PAUSE_MS = 1_000;
-/** A task may begin or end while nothing is written. */
-const QUIET_MS = 5_000;
-const SHOWN_CHARS = 300;
+import { TASK_CHARS, TASKS_PAUSE_MS, TASKS_QUIET_MS } from "./limits.ts";
 
 interface Task {
   readonly id: string;
@@ -38,8 +35,8 @@ export function Tasks({ conversation, view }: TasksProps): ReactNode {
       {tasks.map((task) => (
         <li key={task.id}>
           <span className="spinner" aria-hidden="true" />
-          <span className="queue-text" title={task.description.slice(0, SHOWN_CHARS)}>
-            {task.description.slice(0, SHOWN_CHARS)}
+          <span className="queue-text" title={task.description.slice(0, TASK_CHARS)}>
+            {task.description.slice(0, TASK_CHARS)}
           </span>
           <span className="dim">In the background</span>
           <button type="button" className="quiet-button" onClick={() => void stop(task)}>
@@ -58,7 +55,7 @@ function useTasks(conversation: ConversationId, view: View) {
   const [looks, setLooks] = useState(0);
   const lookedAt = useRef(0);
   useEffect(() => {
-    const timer = setInterval(() => setLooks((count) => count + 1), QUIET_MS);
+    const timer = setInterval(() => setLooks((count) => count + 1), TASKS_QUIET_MS);
     return () => clearInterval(timer);
   }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever something has happened, or somebody wants to know
@@ -71,7 +68,7 @@ function useTasks(conversation: ConversationId, view: View) {
         const answer = await session.ask("agent.offers", { conversation, only: "tasks" });
         if (!isGone && !isProblem(answer)) setTasks(answer.tasks ?? []);
       },
-      Math.max(0, lookedAt.current + PAUSE_MS - Date.now()),
+      Math.max(0, lookedAt.current + TASKS_PAUSE_MS - Date.now()),
     );
     return () => {
       isGone = true;

@@ -1,11 +1,11 @@
 /**
  * For those who listen: says when an answer is finished, once, and what its last text was. Never per token.
  */
+
 import { isEnded, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useRecord } from "../state/session.tsx";
-
-const SPOKEN_CHARS = 400;
+import { SPOKEN_CHARS } from "./limits.ts";
 
 export function Announcer({ view }: { view: View }): ReactNode {
   const record = useRecord(view);

@@ -3,7 +3,9 @@
  * moves and no renderer knows of it. What is drawn later is marked when it comes. Where the browser has no such highlights, nothing
  * is marked and everything else works.
  */
+
 import type { BlockId } from "@blockyard/kernel";
+import { HIGHLIGHTED_RANGES } from "./limits.ts";
 
 /** The match that the reader is at: the n-th of its block, counted in the block's text. */
 export interface Current {
@@ -11,8 +13,6 @@ export interface Current {
   readonly nth: number;
 }
 
-/** More than anybody looks at; the rest is marked when it is drawn alone. */
-const MAX_RANGES = 2_000;
 const ALL = "find";
 const CURRENT = "find-current";
 
@@ -26,7 +26,7 @@ export function markMatches(list: Element, words: string, current: Current | und
     const ranges: Range[] = [];
     let own: Range | undefined;
     for (const block of list.querySelectorAll<HTMLElement>("[data-block]")) {
-      const found = rangesIn(block, words, MAX_RANGES - ranges.length);
+      const found = rangesIn(block, words, HIGHLIGHTED_RANGES - ranges.length);
       ranges.push(...found);
       // What is drawn may have fewer than the text: the source of a link is not shown.
       if (current && block.dataset["block"] === current.block)

@@ -3,6 +3,7 @@
  * is being written right now is looked through here besides, and so are the names of tools, which are no text of any block. All
  * matches are counted and marked; Enter goes to the next one, wherever it is.
  */
+
 import {
   type Block,
   type BlockId,
@@ -20,18 +21,15 @@ import { type Session, useOrder, useSession, useViewPart } from "../state/sessio
 import { isComposing } from "../ui/composing.ts";
 import { Icon } from "../ui/icons.tsx";
 import { type Current, markMatches } from "./find-highlights.ts";
-
-const PAUSE_MS = 120;
-/** What is being written is counted this often. */
-const COUNT_MS = 250;
-const MIN_CHARS = 2;
-/** Of a block that has more, so many are counted and gone through. */
-const MATCHES_PER_BLOCK = 100;
-/** The server answers page by page; of a conversation that has more, the newest are gone through. */
-const MOST_PAGES = 25;
-/** A server that has much to do is asked again, at first after so long. */
-const TRIES = 4;
-const AGAIN_MS = 300;
+import {
+  FIND_AGAIN_MS,
+  FIND_COUNT_MS,
+  FIND_MIN_CHARS,
+  FIND_PAGES,
+  FIND_PAUSE_MS,
+  FIND_TRIES,
+  MATCHES_PER_BLOCK,
+} from "./limits.ts";
 
 /** The title of commands, whose line shows their text alone. */
 const COMMAND = toolTitle("bash", undefined);
@@ -70,7 +68,7 @@ export function Find({ view }: { view: View }): ReactNode {
   const at = placeOf(hits, now);
   useEffect(() => {
     const list = document.querySelector(".list");
-    return list && words.length >= MIN_CHARS ? markMatches(list, words, now) : undefined;
+    return list && words.length >= FIND_MIN_CHARS ? markMatches(list, words, now) : undefined;
   }, [words, now]);
   const close = () => {
     leaveFor(now?.block);
@@ -144,7 +142,7 @@ function matchAt(hits: readonly Hit[], place: number): Current {
 }
 
 function tellHits(words: string, found: Found, count: number, at: number): string {
-  if (words.length < MIN_CHARS) return "";
+  if (words.length < FIND_MIN_CHARS) return "";
   if (found.failure !== undefined) return found.failure;
   if (count === 0 && found.words === words) return found.more ? "No matches so far" : "No matches";
   if (count === 0) return "searching…";
@@ -159,7 +157,7 @@ function useFound(view: View, words: string): Found {
   const last = useOrder(view).at(-1);
   useEffect(() => {
     setWhole(false);
-    if (words.length < MIN_CHARS) return setFound(NOTHING);
+    if (words.length < FIND_MIN_CHARS) return setFound(NOTHING);
     return later(async (isOld) => {
       for await (const next of pages(session, view, words)) {
         if (isOld()) return;
@@ -182,7 +180,7 @@ function useFound(view: View, words: string): Found {
 /** Done when nothing has changed for a moment; the answer calls it off. */
 function later(run: (isOld: () => boolean) => Promise<void>): () => void {
   let isOld = false;
-  const timer = setTimeout(() => void run(() => isOld), PAUSE_MS);
+  const timer = setTimeout(() => void run(() => isOld), FIND_PAUSE_MS);
   return () => {
     isOld = true;
     clearTimeout(timer);
@@ -206,7 +204,7 @@ async function* pages(session: Session, view: View, words: string): AsyncGenerat
   const older: Hit[][] = [];
   let isCut = false;
   let after: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < FIND_PAGES; page++) {
     const answer = await patiently(() => askPage(session, view, words, after));
     if (isProblem(answer)) return yield { ...NOTHING, words, seq, failure: answer.message };
     const { blocks, more, next } = answer;
@@ -235,10 +233,10 @@ function askPage(session: Session, view: View, words: string, after: string | un
 
 /** A search that was not done in time is tried again: that the server was busy says nothing about the words. */
 async function patiently<T>(ask: () => Promise<T | Problem>): Promise<T | Problem> {
-  for (let pause = AGAIN_MS, tries = 1; ; pause *= 2, tries++) {
+  for (let pause = FIND_AGAIN_MS, tries = 1; ; pause *= 2, tries++) {
     const answer = await ask();
     const isLate = isProblem(answer) && (answer.problem === "timeout" || answer.problem === "busy");
-    if (!isLate || tries === TRIES) return answer;
+    if (!isLate || tries === FIND_TRIES) return answer;
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
@@ -259,7 +257,7 @@ function useSeq(view: View): number {
     timer.current = setTimeout(() => {
       timer.current = undefined;
       setTold(latest.current);
-    }, COUNT_MS);
+    }, FIND_COUNT_MS);
   }, [seq, told]);
   useEffect(
     () => () => {
@@ -280,7 +278,7 @@ function hitsIn(
   found: Found,
   words: string,
 ): { readonly hits: readonly Hit[]; readonly more: boolean } {
-  if (words.length < MIN_CHARS) return { hits: [], more: false };
+  if (words.length < FIND_MIN_CHARS) return { hits: [], more: false };
   const wanted = words.toLowerCase();
   const asked = found.words === words ? found.blocks : [];
   const known = new Map(asked.map(({ id, count }) => [id, count]));

@@ -2,11 +2,12 @@
  * How high a row will probably be, before it is drawn: enough for a scroll bar that tells the truth by and large. What is
  * on the screen has always been measured.
  */
+
 import { type Block, type BlockId, isNotice } from "@blockyard/kernel";
 import type { Row } from "../rows/rows.ts";
+import { GUESSED_LINE_CHARS } from "./limits.ts";
 
 const LINE_PX = 24;
-const LINE_CHARS = 95;
 const MARGIN_PX = 24;
 /** A line that can be opened. */
 const CLOSED_PX = 32;
@@ -21,7 +22,7 @@ export function guessedPx(row: Row, blocks: ReadonlyMap<BlockId, Block>): number
   switch (block.kind) {
     case "text":
     case "error": {
-      const lines = block.newlines + Math.ceil((block.chars + 1) / LINE_CHARS);
+      const lines = block.newlines + Math.ceil((block.chars + 1) / GUESSED_LINE_CHARS);
       return Math.min(MAX_PX, MARGIN_PX + lines * LINE_PX);
     }
     case "thinking":

@@ -2,6 +2,7 @@
  * The list of rows: only those near the screen are in the document, and what is on the screen does not move because of
  * what happens above or below it. It follows the end while the reader is there, and stops when the reader scrolls up.
  */
+
 import { type BlockId, limits, type View } from "@blockyard/kernel";
 import {
   memo,
@@ -22,6 +23,7 @@ import { useSession, useViewState } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { RowView } from "./block-row.tsx";
 import { guessedPx } from "./guess.ts";
+import { AHEAD_SCREENS, PAGE_BLOCKS } from "./limits.ts";
 import { usePlace } from "./place.ts";
 import { useHolds, useReaderScrolls } from "./reader-hand.ts";
 import { Stage } from "./stage.ts";
@@ -29,9 +31,6 @@ import type { Strip } from "./strip.ts";
 
 /** Closer to the end than this counts as being there. */
 const END_PX = 24;
-/** Older blocks are fetched when the reader has less than so many screens of them above. */
-const AHEAD_SCREENS = 4;
-const PAGE_BLOCKS = 100;
 /** What stands above the first row; always there, so that nothing moves when it has nothing more to say. */
 const HEAD_PX = 36;
 /** A row that was gone to is shown this far below the top. */

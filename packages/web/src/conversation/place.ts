@@ -4,11 +4,13 @@
  *
  * Nothing is shown before the place is there: older blocks are fetched for it, and nobody sees the list go to it.
  */
+
 import { type BlockId, type ConversationId, limits, parseBlockId, type View } from "@blockyard/kernel";
 import { useLayoutEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { idsOf, type Row } from "../rows/rows.ts";
 import { isFollowing } from "../state/page-state.ts";
+import { KEPT_PLACES, PATIENCE_MS } from "./limits.ts";
 import type { Stage } from "./stage.ts";
 import type { Strip } from "./strip.ts";
 
@@ -16,11 +18,6 @@ interface Seen {
   readonly id: BlockId;
   readonly fromTopPx: number;
 }
-
-/** The conversations that were left last; of the others the end is shown. */
-const MAX_PLACES = 200;
-/** When nothing has come for so long, the end is shown. */
-const PATIENCE_MS = 3_000;
 
 const places = new Map<ConversationId, readonly Seen[]>();
 
@@ -75,7 +72,7 @@ function keep(conversation: ConversationId, strip: Strip<Row>): void {
   });
   places.set(conversation, seen);
   const [oldest] = places.keys();
-  if (places.size > MAX_PLACES && oldest !== undefined) places.delete(oldest);
+  if (places.size > KEPT_PLACES && oldest !== undefined) places.delete(oldest);
 }
 
 /** The first of them that is still a row: others may have been pruned or hidden meanwhile. */

@@ -7,16 +7,14 @@
  * (has just opened or closed) would move; or the beginning of the strip is put right, which happens when nobody scrolls, or
  * when the reader comes to where there is nothing.
  */
+
 import { flushSync } from "react-dom";
+import { REFLOW_MS, SCROLL_QUIET_MS } from "./limits.ts";
 import { type Keyed, type Range, Strip } from "./strip.ts";
 
 /** Rows are drawn this far beyond the screen, and drawn anew when fewer than `KEPT_PX` are left. */
 const BEYOND_PX = 1_200;
 const KEPT_PX = 500;
-/** Nobody scrolls if nothing was heard of it for so long. */
-const QUIET_MS = 160;
-/** So long after the list has got another width, rows that have another height have it because of that. */
-const REFLOW_MS = 300;
 /** While the end is followed, so much of the window may stay empty below it where something became shorter. */
 const ROOM_SHARE = 0.5;
 /** A browser's boxes end at about 33 million pixels. */
@@ -236,7 +234,7 @@ export class Stage<Row extends Keyed> {
       if (this.#isPressed) return;
       this.#isQuiet = true;
       this.#place();
-    }, QUIET_MS);
+    }, SCROLL_QUIET_MS);
   }
 
   #resized(entries: readonly ResizeObserverEntry[]): void {

@@ -1,6 +1,8 @@
 /**
  * What cost.report answers, as the page shows and exports it. Pure.
  */
+import { REPORTED_DAYS } from "./limits.ts";
+
 export const COST_GROUPS = ["day", "workspace", "agent", "model", "conversation"] as const;
 export type CostGroup = (typeof COST_GROUPS)[number];
 
@@ -72,7 +74,7 @@ export function everyDay(rows: readonly CostRow[], today: string, from?: string)
   const first = from ?? [...known.keys()].filter((day) => day !== "").sort()[0];
   if (first === undefined) return [];
   const days: DayCost[] = [];
-  for (let at = Date.parse(`${first}T12:00:00Z`); days.length < MOST_DAYS; at += DAY_MS) {
+  for (let at = Date.parse(`${first}T12:00:00Z`); days.length < REPORTED_DAYS; at += DAY_MS) {
     const day = new Date(at).toISOString().slice(0, 10);
     days.push({ day, costUsd: known.get(day)?.cost_usd ?? 0, turns: known.get(day)?.turns ?? 0 });
     if (day >= today) break;
@@ -81,4 +83,3 @@ export function everyDay(rows: readonly CostRow[], today: string, from?: string)
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-const MOST_DAYS = 3_660;

@@ -4,14 +4,14 @@
  *
  * All that draws is loaded with the first press. What was drawn is kept, so that a row that comes back is as high as it was.
  */
+
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { CodeFence } from "../highlight/code-fence.tsx";
 import { useIsDark } from "../state/preferences.ts";
 import { MISSING } from "../ui/later.tsx";
 import type { Drawing } from "./draw.ts";
+import { KEPT_DRAWINGS } from "./limits.ts";
 
-/** Drawings that are kept: the newest ones. */
-const MAX_KEPT = 40;
 const kept = new Map<string, Drawing>();
 /** Sources whose diagram is shown, for rows that leave the screen and come back. */
 const shown = new Set<string>();
@@ -115,5 +115,5 @@ function keyOf(source: string, isDark: boolean): string {
 function keep(key: string, drawing: Drawing): void {
   kept.set(key, drawing);
   const [oldest] = kept.keys();
-  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+  if (kept.size > KEPT_DRAWINGS && oldest !== undefined) kept.delete(oldest);
 }

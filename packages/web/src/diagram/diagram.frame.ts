@@ -7,7 +7,8 @@
  * Invariant: it works without inline styles. The style sheet of a drawing is adopted, and styles are set one by one, which
  * the content security policy allows to scripts; a drawing that is measured without its style has the wrong size.
  */
-import { type Drawn, type DrawRequest, MAX_EDGES, MAX_SOURCE_CHARS, STYLE } from "./message.ts";
+import { MAX_EDGES, MAX_SOURCE_CHARS } from "./limits.ts";
+import { type Drawn, type DrawRequest, STYLE } from "./message.ts";
 
 interface Mermaid {
   initialize(config: object): void;

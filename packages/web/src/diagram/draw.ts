@@ -3,10 +3,12 @@
  * network, and nothing that it sends is believed: see drawing.ts. It has a deadline; a frame that misses it is removed with
  * whatever it is at.
  */
+
 import { imageOf } from "./drawing.ts";
 import { inPlainWords } from "./error-words.ts";
 import { FRAME_URL } from "./frame-url.ts";
-import { DEADLINE_MS, type Drawn, type DrawRequest, MAX_SOURCE_CHARS } from "./message.ts";
+import { DRAWING_MS, MAX_SOURCE_CHARS } from "./limits.ts";
+import type { Drawn, DrawRequest } from "./message.ts";
 
 export type Drawing =
   | { readonly url: string; readonly width: number; readonly height: number }
@@ -66,8 +68,8 @@ function drawInFrame(request: DrawRequest): Promise<Drawn> {
       else end(isDrawn(data) ? data : { error: "nothing was drawn" });
     };
     const timer = setTimeout(
-      () => end({ error: `it took longer than ${DEADLINE_MS / 1_000} seconds` }),
-      DEADLINE_MS,
+      () => end({ error: `it took longer than ${DRAWING_MS / 1_000} seconds` }),
+      DRAWING_MS,
     );
     addEventListener("message", receive);
     frame.setAttribute("sandbox", "allow-scripts");

@@ -3,7 +3,8 @@
  * written anew all the same, for whoever saves it or opens it by itself: only elements that are known here, no attribute that
  * acts, and nothing that points outside of the drawing.
  */
-import { MAX_DRAWING_CHARS, STYLE, type Svg } from "./message.ts";
+import { DRAWING_DEPTH, MAX_DRAWING_CHARS } from "./limits.ts";
+import { STYLE, type Svg } from "./message.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -13,8 +14,6 @@ const ELEMENTS = new Set([
   ...["linearGradient", "radialGradient", "stop", "filter", "feDropShadow", "feGaussianBlur", "feOffset"],
   ...["feFlood", "feComposite", "feMerge", "feMergeNode", "feColorMatrix", "switch"],
 ]);
-/** Deeper ones are left out. */
-const MAX_DEPTH = 100;
 
 export interface Image {
   readonly url: string;
@@ -53,7 +52,7 @@ function inside(parent: Element, depth: number): string {
 
 function element(node: Element, depth: number): string {
   const { localName: name, namespaceURI, attributes } = node;
-  if (namespaceURI !== SVG || !ELEMENTS.has(name) || depth > MAX_DEPTH) return "";
+  if (namespaceURI !== SVG || !ELEMENTS.has(name) || depth > DRAWING_DEPTH) return "";
   return `<${name}${[...attributes].map(written).join("")}>${inside(node, depth)}</${name}>`;
 }
 

@@ -1,14 +1,10 @@
 /**
  * What Mermaid says about a source that it cannot draw, in words for the reader: which line, and what stands there.
  */
-
-const MAX_CHARS = 160;
-
-/** Longer messages are not looked through: they quote the source. */
-const MAX_MESSAGE_CHARS = 2_000;
+import { ERROR_CHARS, ERROR_MESSAGE_CHARS } from "./limits.ts";
 
 export function inPlainWords(message: string, source: string): string {
-  return `Couldn't draw the diagram: ${reason(message.slice(0, MAX_MESSAGE_CHARS), source)}.`;
+  return `Couldn't draw the diagram: ${reason(message.slice(0, ERROR_MESSAGE_CHARS), source)}.`;
 }
 
 function reason(message: string, source: string): string {
@@ -38,5 +34,5 @@ function unreadable(lines: readonly string[], line: number): string {
 }
 
 function cut(text: string): string {
-  return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text;
+  return text.length > ERROR_CHARS ? `${text.slice(0, ERROR_CHARS)}…` : text;
 }

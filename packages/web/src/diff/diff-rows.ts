@@ -2,7 +2,9 @@
  * Diffs as rows: a unified diff, or a text before and after, becomes lines with their numbers on both sides and the words
  * that changed in them. Pure; tolerant of what agents print (missing headers, wrong counts, no newline at the end).
  */
+
 import { diffArrays, diffWordsWithSpace } from "diff";
+import { EDIT_DIFF_MS, MARKED_LINE_CHARS } from "./limits.ts";
 
 export interface DiffRow {
   readonly type: "same" | "add" | "delete" | "hunk" | "note";
@@ -16,7 +18,6 @@ export interface DiffRow {
 const HUNK = /^@@ -(\d{1,9})(?:,(\d+))? \+(\d{1,9})(?:,(\d+))? @@ ?(.*)$/;
 const HEADER =
   /^(diff --git |index |--- |\+\+\+ |new file mode|deleted file mode|old mode|new mode|similarity |rename |copy )/;
-const MARK_CHARS = 400;
 /** Lines that have less in common than this are two lines, not one that changed. */
 const MARK_SHARE = 0.4;
 
@@ -84,7 +85,7 @@ export function editRows(before: string, after: string): readonly DiffRow[] {
   const rows: DiffRow[] = [];
   let oldLine = 1;
   let newLine = 1;
-  const parts = diffArrays(linesOf(before), linesOf(after), { timeout: 50 }) ?? [
+  const parts = diffArrays(linesOf(before), linesOf(after), { timeout: EDIT_DIFF_MS }) ?? [
     { removed: true, added: false, value: linesOf(before) },
     { removed: false, added: true, value: linesOf(after) },
   ];
@@ -152,7 +153,7 @@ function withMarks(rows: readonly DiffRow[]): readonly DiffRow[] {
 type Marks = readonly (readonly [number, number])[];
 
 function wordMarks(before: string, after: string): { old: Marks; new: Marks } | undefined {
-  if (before.length > MARK_CHARS || after.length > MARK_CHARS) return undefined;
+  if (before.length > MARKED_LINE_CHARS || after.length > MARKED_LINE_CHARS) return undefined;
   const oldMarks: [number, number][] = [];
   const newMarks: [number, number][] = [];
   let [oldAt, newAt, same] = [0, 0, 0];

@@ -2,6 +2,7 @@
  * A diff on the page: one column or two, numbers on both sides, changed words marked, in the colours of its source. What was and
  * what is are coloured as a text each: a line that was deleted belongs to the one, a line that was added to the other.
  */
+
 import { type CSSProperties, Fragment, memo, type ReactNode, useMemo } from "react";
 import { colouredLine } from "../highlight/code-lines.tsx";
 import { useHighlight } from "../highlight/highlight.ts";
@@ -11,11 +12,7 @@ import { useCellPart } from "../state/cell.ts";
 import { preferences } from "../state/preferences.ts";
 import { breakable } from "../ui/long-words.tsx";
 import { type DiffRow, type SplitRow, splitRows } from "./diff-rows.ts";
-
-const CHUNK_ROWS = 64;
-
-/** A longer diff is shown without colours. */
-const MAX_CHARS = 200_000;
+import { CHUNK_ROWS, COLOURED_DIFF_CHARS } from "./limits.ts";
 
 interface DiffViewProps {
   readonly rows: readonly DiffRow[];
@@ -64,7 +61,7 @@ function useColours(rows: readonly DiffRow[], name: string, grammar: string | un
     const now = rows.filter((row) => isLine(row) && row.type !== "delete");
     return { old, now, oldText: textOf(old), nowText: textOf(now) };
   }, [rows]);
-  const isShort = sides.oldText.length + sides.nowText.length <= MAX_CHARS;
+  const isShort = sides.oldText.length + sides.nowText.length <= COLOURED_DIFF_CHARS;
   const known = isShort ? grammar : undefined;
   const oldColours = useHighlight(`${name}:old`, known, sides.oldText, false);
   const nowColours = useHighlight(`${name}:new`, known, sides.nowText, false);

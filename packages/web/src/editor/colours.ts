@@ -2,6 +2,7 @@
  * Colours of source text in the editor, from the same worker that colours blocks. They come behind what is typed: until
  * they do, a line keeps the colours that it had, moved along with the text. Only lines on the screen are decorated.
  */
+
 import { type Extension, RangeSetBuilder, StateEffect } from "@codemirror/state";
 import {
   Decoration,
@@ -12,8 +13,7 @@ import {
 } from "@codemirror/view";
 import { type Colours, followColours } from "../highlight/highlight.ts";
 import { COLORS } from "../highlight/message.ts";
-
-const ASK_MS = 150;
+import { COLOURS_MS } from "./limits.ts";
 
 const came = StateEffect.define<null>();
 const MARKS = COLORS.map((color) => (color === "" ? undefined : Decoration.mark({ class: `t-${color}` })));
@@ -42,7 +42,7 @@ class Colouring {
     if (update.docChanged) {
       this.decorations = this.decorations.map(update.changes);
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#ask(), ASK_MS);
+      this.#timer = setTimeout(() => this.#ask(), COLOURS_MS);
     }
     if (isNew || (update.viewportChanged && !update.docChanged)) this.decorations = this.#decorate();
   }

@@ -4,6 +4,7 @@
  *
  * The document writes under a random id with the high bit set: lower ones are the kernel's own.
  */
+
 import { ownEnv } from "@blockyard/client";
 import { type BlockId, type Cursor, isProblem, type Problem } from "@blockyard/kernel";
 import { EditorState, type Transaction } from "@codemirror/state";
@@ -16,15 +17,10 @@ import { takeEarly } from "../state/invitation.ts";
 import { notify, unsavedEdits } from "../state/page-state.ts";
 import type { Session } from "../state/session.tsx";
 import { coloured } from "./colours.ts";
+import { CHANGE_BYTES, CURSOR_AGAIN_MS, CURSOR_MS, LARGE_BYTES, SEND_MS } from "./limits.ts";
 import { remoteCursors, setCursors } from "./remote-cursors.ts";
 
-const SEND_MS = 60;
-const CURSOR_MS = 150;
-const CURSOR_AGAIN_MS = 25_000;
 const REMOTE = "remote";
-/** What one change may bring: it goes out in one frame of a million bytes, and takes a third more there. */
-const CHANGE_BYTES = 700_000;
-const LARGE_BYTES = 50_000;
 
 interface DeskEvents {
   readonly opened: () => void;

@@ -2,6 +2,7 @@
  * A file of the workspace, open to be edited by everybody at once: its path, whether it is saved, what is the matter with
  * it, and the text with others' cursors in it.
  */
+
 import { isProblem, metadataOf, type Problem, type View } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { FilePath } from "../blocks/file-path.tsx";
@@ -13,9 +14,8 @@ import { SidebarToggle } from "../ui/sidebar-toggle.tsx";
 import { Conflict } from "./conflict.tsx";
 import { FileEditor } from "./file-editor.tsx";
 import { Guarded } from "./grants.tsx";
+import { FILE_LOOK_MS } from "./limits.ts";
 import { followFile, isDirty } from "./workspace.ts";
-
-const ASK_MS = 3_000;
 
 type State =
   | { readonly state: "opening" }
@@ -91,7 +91,7 @@ function useFailure(id: string, isWaiting: boolean): string | undefined {
       const answer = await session.ask("file.status", { block_id: id });
       if (isProblem(answer)) return;
       setFailure(answer.files[0]?.error ?? undefined);
-    }, ASK_MS);
+    }, FILE_LOOK_MS);
     return () => clearInterval(timer);
   }, [session, id, isWaiting]);
   return failure;

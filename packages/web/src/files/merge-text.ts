@@ -4,14 +4,13 @@
  *
  * It proposes, no more: what is written is what the person leaves in the field.
  */
+
 import { diffArrays } from "diff";
+import { MERGED_EDITS } from "./limits.ts";
 
 export const MINE = "<<<<<<< here";
 export const BETWEEN = "=======";
 export const DISK = ">>>>>>> disk";
-
-/** Lines that may differ before the texts count as two different ones: the time grows with its square. */
-const MAX_EDITS = 2_000;
 
 /** What no line can be: the ends of a text. */
 const START = "\0start";
@@ -19,7 +18,7 @@ const END = "\0end";
 
 export function proposeMerge(base: string | undefined, mine: string, disk: string): string {
   const known = base === undefined ? undefined : `\n${[START, base, END].join("\n")}\n`;
-  const parts = diffArrays(mine.split("\n"), disk.split("\n"), { maxEditLength: MAX_EDITS });
+  const parts = diffArrays(mine.split("\n"), disk.split("\n"), { maxEditLength: MERGED_EDITS });
   // Two texts with hardly a line in common: comparing them would stop the page, and there is nothing to merge.
   if (parts === undefined) return decide([mine], [disk], ([text]) => text === base).join("\n");
   const merged: string[] = [];

@@ -1,6 +1,7 @@
 /**
  * Choosing a file of the workspace by a few letters of its path.
  */
+
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { overlay } from "../state/page-state.ts";
 import { go, linkToFile } from "../state/route.ts";
@@ -8,9 +9,8 @@ import { useSession } from "../state/session.tsx";
 import { Chooser } from "../ui/chooser.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { best } from "../ui/fits.ts";
+import { FOUND_FILES } from "./limits.ts";
 import { type Files, listFiles } from "./workspace.ts";
-
-const SHOWN = 100;
 
 export function OpenFile(): ReactNode {
   const session = useSession();
@@ -18,7 +18,7 @@ export function OpenFile(): ReactNode {
   const [query, setQuery] = useState("");
   useEffect(() => void listFiles(session).then(setFiles), [session]);
   const found = useMemo(
-    () => (typeof files === "object" ? best(files.paths, (path) => path, query).slice(0, SHOWN) : []),
+    () => (typeof files === "object" ? best(files.paths, (path) => path, query).slice(0, FOUND_FILES) : []),
     [files, query],
   );
   return (

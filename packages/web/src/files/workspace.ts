@@ -2,10 +2,12 @@
  * The workspace as the page knows it: folders as they were listed, and the live view of the files that somebody has
  * opened. Folders are asked for when they are first looked into; files follow what happens to them.
  */
+
 import type { ToolAnswer } from "@blockyard/client";
 import { type Block, type ConversationId, isProblem, type View } from "@blockyard/kernel";
 import { Cell } from "../state/cell.ts";
 import type { Session } from "../state/session.tsx";
+import { LISTED_FILES, PAGE_BLOCKS } from "./limits.ts";
 
 type Listed = ToolAnswer<"file.list">;
 
@@ -26,12 +28,9 @@ export const folders = new Cell<ReadonlyMap<string, Folder>>(new Map());
 /** The view of the conversation that holds the files; stays open once a file was. */
 export const workspaceView = new Cell<View | undefined>(undefined);
 
-const LISTED = 1_000;
-const PAGE_BLOCKS = 200;
-
 export async function listFolder(session: Session, path: string): Promise<void> {
   if (!folders.get().has(path)) put(path, { state: "loading" });
-  const answer = await session.ask("file.list", { path, limit: LISTED });
+  const answer = await session.ask("file.list", { path, limit: LISTED_FILES });
   put(
     path,
     isProblem(answer)

@@ -2,13 +2,13 @@
  * Source text as numbered lines. Lines come in chunks of their own, so that text which grows renders only its last one,
  * and chunks off the screen are not laid out. Numbers are drawn, not written: copying takes the source alone.
  */
+
 import { type CSSProperties, Fragment, memo, type ReactNode, useMemo } from "react";
 import { breakable, isLongLine, wordBreaks } from "../ui/long-words.tsx";
 import { useHighlight } from "./highlight.ts";
+import { CHUNK_LINES, MANY_LINES } from "./limits.ts";
 import { COLORS, type LineTokens } from "./message.ts";
-import { MANY_LINES, useNear } from "./near.ts";
-
-const CHUNK_LINES = 64;
+import { useNear } from "./near.ts";
 
 interface CodeLinesProps {
   /** Names the text while it grows. */

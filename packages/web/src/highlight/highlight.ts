@@ -2,12 +2,12 @@
  * Colours for source text: asks the worker, keeps its answers. The worker starts with the first text that needs it;
  * until it answers, and where it cannot, text is shown plain.
  */
+
 import { latency } from "@blockyard/kernel";
 import { useEffect, useMemo, useSyncExternalStore } from "react";
+import { COLOURED_CHARS, KEPT_TEXTS } from "./limits.ts";
 import type { HighlightAnswer, HighlightRequest, LineTokens } from "./message.ts";
 
-const MAX_CHARS = 1_000_000;
-const MAX_KEPT = 200;
 /** How often a text that grows is coloured again. */
 const GROWING_MS = latency.colourMs;
 
@@ -39,7 +39,7 @@ export function useHighlight(
     };
   }, [entry]);
   useEffect(() => {
-    if (entry === undefined || grammar === undefined || text.length > MAX_CHARS || entry.asked === text)
+    if (entry === undefined || grammar === undefined || text.length > COLOURED_CHARS || entry.asked === text)
       return;
     const ask = () => {
       clearTimeout(entry.timer);
@@ -71,7 +71,7 @@ export function followColours(name: string, grammar: string, told: () => void): 
   return {
     lines: () => entry.lines,
     ask(text) {
-      if (text.length > MAX_CHARS) return;
+      if (text.length > COLOURED_CHARS) return;
       entry.asked = text;
       const request: HighlightRequest = { name: key, grammar, text };
       start().postMessage(request);
@@ -85,7 +85,7 @@ function keep(key: string): Kept {
   kept.delete(key);
   kept.set(key, entry);
   for (const [old, { listeners }] of kept) {
-    if (kept.size <= MAX_KEPT) break;
+    if (kept.size <= KEPT_TEXTS) break;
     if (listeners.size === 0) kept.delete(old);
   }
   return entry;

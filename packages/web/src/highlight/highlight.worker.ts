@@ -2,6 +2,7 @@
  * The highlighting worker: colours source text line by line with shiki's grammars, off the page's thread. It remembers
  * the grammar's state behind each line of the texts it has seen last, so that a text that grows costs only what is new.
  */
+
 import {
   createCssVariablesTheme,
   createHighlighterCore,
@@ -10,6 +11,7 @@ import {
 } from "shiki/core";
 import { createJavaScriptRegexEngine } from "shiki/engine/javascript";
 import { GRAMMARS } from "./grammars.ts";
+import { COLOURED_LINE_CHARS, COLOURED_LINES, LINE_MS, SEEN_TEXTS } from "./limits.ts";
 import { COLORS, type HighlightAnswer, type HighlightRequest, type LineTokens } from "./message.ts";
 
 interface Seen {
@@ -19,11 +21,6 @@ interface Seen {
   states: (GrammarState | undefined)[];
 }
 
-const MAX_SEEN = 100;
-const MAX_LINE_CHARS = 2_000;
-const MAX_LINES = 20_000;
-/** The first line of a language pays for compiling it; a line that is given up leaves the rest in its colour. */
-const LINE_MS = 10_000;
 const THEME = "tokens";
 
 const seen = new Map<string, Seen>();
@@ -54,7 +51,7 @@ async function highlight({ name, grammar, text }: HighlightRequest): Promise<Hig
   highlighter ??= create();
   const engine = await highlighter;
   if (!(await load(engine, grammar))) return undefined;
-  const lines = text.split("\n").slice(0, MAX_LINES);
+  const lines = text.split("\n").slice(0, COLOURED_LINES);
   const known = remember(name, grammar);
   let from = 0;
   while (from < lines.length && from < known.states.length && lines[from] === known.lines[from]) from++;
@@ -76,7 +73,7 @@ function colourLine(
   line: string,
   before: GrammarState | undefined,
 ): { tokens: LineTokens; state: GrammarState | undefined } {
-  if (line.length > MAX_LINE_CHARS) return { tokens: [line.length, 0], state: before };
+  if (line.length > COLOURED_LINE_CHARS) return { tokens: [line.length, 0], state: before };
   const result = engine.codeToTokens(line, {
     lang: grammar,
     theme: THEME,
@@ -97,7 +94,7 @@ function remember(name: string, grammar: string): Seen {
   const entry = before?.grammar === grammar ? before : { grammar, lines: [], states: [] };
   seen.delete(name);
   seen.set(name, entry);
-  if (seen.size > MAX_SEEN) seen.delete(seen.keys().next().value as string);
+  if (seen.size > SEEN_TEXTS) seen.delete(seen.keys().next().value as string);
   return entry;
 }
 

@@ -2,10 +2,8 @@
  * Whether a chunk of a very long text has been near the screen. Until then its lines are one piece of text: a hundred thousand
  * elements take the browser many seconds to make, also where none of them is drawn.
  */
-import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 
-/** Texts of more lines than this count as very long. */
-export const MANY_LINES = 2_000;
+import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 
 /** Browsers that do not tell make all lines at once. */
 const canTell = "ContentVisibilityAutoStateChangeEvent" in globalThis;

@@ -1,12 +1,12 @@
 /**
  * Who wrote which part of a block's present text.
  */
+
 import type { Block } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { type History, writerColor } from "../state/history.ts";
 import { useText } from "../state/session.tsx";
-
-const SHOWN_CHARS = 20_000;
+import { AUTHORED_CHARS } from "./limits.ts";
 
 export function Authors({ block, history }: { block: Block; history: History }): ReactNode {
   const text = useText(block.id);
@@ -23,7 +23,7 @@ export function Authors({ block, history }: { block: Block; history: History }):
       </p>
       <pre className="authored">
         {history.authors
-          .filter(({ start }) => start < SHOWN_CHARS)
+          .filter(({ start }) => start < AUTHORED_CHARS)
           .map(({ start, end, agent }) => (
             <span
               key={start}

@@ -2,6 +2,7 @@
  * The details of one block, in the side pane: its facts, who wrote which part of it, and its history, with a slider through its
  * versions and undo.
  */
+
 import { type Block, type BlockId, isProblem, type Json, type Problem, type View } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { undo } from "../actions/actions.ts";
@@ -12,6 +13,7 @@ import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Message } from "../ui/message.tsx";
 import { Authors } from "./authors.tsx";
+import { HISTORY_MS, HISTORY_ROWS } from "./limits.ts";
 import { Versions } from "./versions.tsx";
 
 export default function Inspector({ id }: { id: BlockId }): ReactNode {
@@ -36,11 +38,13 @@ function Body({ id }: { id: BlockId; view: View }): ReactNode {
   const [history, setHistory] = useState<History | Problem | undefined>(undefined);
   const version = block?.version ?? 0;
   const read = useCallback(async () => {
-    setHistory(historyOf(await session.ask("block.history", { block_id: id, authors: true, limit: 200 })));
+    setHistory(
+      historyOf(await session.ask("block.history", { block_id: id, authors: true, limit: HISTORY_ROWS })),
+    );
   }, [session, id]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new version has a new history
   useEffect(() => {
-    const timer = setTimeout(() => void read(), 250);
+    const timer = setTimeout(() => void read(), HISTORY_MS);
     return () => clearTimeout(timer);
   }, [read, version]);
   if (!block) return null;

@@ -2,10 +2,11 @@
  * A formula, typeset: loaded with the first one that is shown. What it makes are elements of MathML, one by one; there is no HTML
  * on the way.
  */
+
 import { createElement, type ReactNode } from "react";
+import { KEPT_FORMULAS } from "./limits.ts";
 import { type MathNode, mathTree } from "./math-tree.ts";
 
-const MAX_KEPT = 500;
 const made = new Map<string, MathNode | undefined>();
 
 export default function Formula({ source }: { source: string }): ReactNode {
@@ -19,7 +20,7 @@ function kept(source: string): MathNode | undefined {
   const tree = mathTree(source);
   made.set(source, tree);
   const [oldest] = made.keys();
-  if (made.size > MAX_KEPT && oldest !== undefined) made.delete(oldest);
+  if (made.size > KEPT_FORMULAS && oldest !== undefined) made.delete(oldest);
   return tree;
 }
 

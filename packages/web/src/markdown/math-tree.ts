@@ -3,7 +3,9 @@
  * styles that MathML needs are taken; links, pictures and everything else a formula might ask for are not. What cannot be read
  * is undefined, and shown as it was written.
  */
+
 import temml from "temml";
+import { FORMULA_DEPTH, FORMULA_NODES } from "./limits.ts";
 
 export interface MathNode {
   readonly tag: string;
@@ -31,9 +33,6 @@ const STYLES: ReadonlySet<string> = new Set(
     "mathDepth mathStyle padding paddingBottom paddingLeft paddingRight paddingTop textAlign verticalAlign width"
   ).split(" "),
 );
-/** A formula of more nodes is no formula that anybody reads. */
-const MAX_NODES = 4_000;
-const MAX_DEPTH = 80;
 
 /** `source` with its dollars or brackets. */
 export function mathTree(source: string): MathNode | undefined {
@@ -47,7 +46,7 @@ export function mathTree(source: string): MathNode | undefined {
       maxExpand: 200,
       maxSize: [20, 20],
     }) as Made;
-    const count = { left: MAX_NODES };
+    const count = { left: FORMULA_NODES };
     const tree = taken(made, 0, count);
     return tree === undefined || typeof tree === "string" ? undefined : tree;
   } catch {
@@ -65,7 +64,7 @@ interface Made {
 }
 
 function taken(made: Made, depth: number, count: { left: number }): MathNode | string | undefined {
-  if (count.left-- <= 0 || depth > MAX_DEPTH) throw new RangeError("too large");
+  if (count.left-- <= 0 || depth > FORMULA_DEPTH) throw new RangeError("too large");
   if (typeof made.text === "string" && made.type === undefined) return made.text;
   const children = (made.children ?? []).flatMap((child) => taken(child, depth + 1, count) ?? []);
   if (made.type === undefined || !TAGS.has(made.type)) {

@@ -7,9 +7,11 @@
  *
  * Positions: marked turns CR LF into LF, which would move them; so a CR is read as a space, which markdown ignores there.
  */
+
 import type { Links, Token, Tokens } from "marked";
 import remend from "remend";
 import { lexBounded } from "./bounded-lexer.ts";
+import { GROUP_TOKENS, KEEP_CHARS, MEND_CHARS, SPLIT_CHARS, SPLIT_TRIES } from "./limits.ts";
 
 /** What the parser reads; the kernel's Text is one. */
 export interface Source {
@@ -35,15 +37,7 @@ export interface LongParagraph extends Tokens.Generic {
   readonly parts: readonly (readonly Token[])[];
 }
 
-const GROUP_TOKENS = 24;
 const SPLIT_ITEMS = 12;
-const SPLIT_CHARS = 1_500;
-/** What is near the end of a paragraph may still change its meaning: an open emphasis, half a link. */
-const KEEP_CHARS = 400;
-/** Sentences that are looked at, from the end: where something is open for longer, the paragraph stays whole. */
-const SPLIT_TRIES = 24;
-/** Of a longer end nothing is closed: looking for what is open takes too long in some. */
-const MEND_CHARS = 16_000;
 
 const NOTHING: Parsed = {
   settled: [],

@@ -2,16 +2,16 @@
  * The audit log: what was allowed, run, granted, imported and revoked, by whom and when, newest first. It is only read here;
  * it can be saved as lines of JSON.
  */
+
 import type { ToolAnswer } from "@blockyard/client";
 import { isProblem, type Problem } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { save } from "../actions/export.ts";
 import { useSession } from "../state/session.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { AUDIT_ENTRIES } from "./limits.ts";
 
 type Entry = ToolAnswer<"audit.list">["entries"][number];
-
-const PAGE = 100;
 
 export function AuditLog(): ReactNode {
   const session = useSession();
@@ -20,12 +20,12 @@ export function AuditLog(): ReactNode {
   const [words, setWords] = useState("");
   const read = useCallback(
     async (before: number | undefined) => {
-      const input = { limit: PAGE, ...(before === undefined ? {} : { before }) };
+      const input = { limit: AUDIT_ENTRIES, ...(before === undefined ? {} : { before }) };
       const answer = await session.ask("audit.list", input);
       if (isProblem(answer)) return setState(answer);
       const { entries: found } = answer;
       setEntries((all) => (before === undefined ? found : [...all, ...found]));
-      setState(found.length < PAGE ? "whole" : "more");
+      setState(found.length < AUDIT_ENTRIES ? "whole" : "more");
     },
     [session],
   );

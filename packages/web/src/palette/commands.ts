@@ -1,6 +1,7 @@
 /**
  * What the palette offers: the verbs that can do something where one is, every conversation, and what is set or looked at.
  */
+
 import type { View } from "@blockyard/kernel";
 import { useMemo } from "react";
 import { archive, forkAway, stopTurn } from "../actions/actions.ts";
@@ -18,6 +19,7 @@ import { go, linkTo, useRoute } from "../state/route.ts";
 import { type Session, useSession } from "../state/session.tsx";
 import { copyAndTell } from "../ui/copy.tsx";
 import type { IconName } from "../ui/icons.tsx";
+import { GOTO_MS, PALETTE_CLOSED_MS } from "./limits.ts";
 
 export type CommandGroup = "Actions" | "Conversations" | "View and settings";
 
@@ -78,7 +80,7 @@ function verbs(
     {
       name: "Switch agent",
       icon: "agent",
-      run: () => setTimeout(chooseAgent, CLOSED_MS),
+      run: () => setTimeout(chooseAgent, PALETTE_CLOSED_MS),
     },
     ...(last
       ? [
@@ -119,9 +121,6 @@ function verbs(
   ];
 }
 
-/** The palette has to be gone before another menu opens. */
-const CLOSED_MS = 50;
-
 function chooseAgent(): void {
   document.querySelector<HTMLElement>('.composer .picker[aria-label^="Agent"]')?.click();
 }
@@ -132,11 +131,8 @@ function answer(asked: string): void {
   setTimeout(() => {
     const block = document.querySelector(`article[data-block="${CSS.escape(asked)}"]`);
     block?.querySelector<HTMLElement>(".agent-ask button, .agent-ask input, button")?.focus();
-  }, ANSWER_MS);
+  }, GOTO_MS);
 }
-
-/** The list needs a moment to go there. */
-const ANSWER_MS = 250;
 
 function keyCommands(session: Session, hasConversation: boolean, hasBlock: boolean): readonly Offer[] {
   return shortcutsFor(session)

@@ -1,6 +1,7 @@
 /**
  * Asks before a conversation is deleted, says what goes with it and what stays, and offers to undo it as long as the server can.
  */
+
 import { type ConversationId, isProblem } from "@blockyard/kernel";
 import { type ReactNode, useState } from "react";
 import { refused } from "../actions/actions.ts";
@@ -10,9 +11,7 @@ import { type Session, useSession } from "../state/session.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { useSettled } from "../ui/wait.ts";
-
-/** The offer to undo ends a little before the server's time does. */
-const EARLY_MS = 1_000;
+import { UNDO_EARLY_MS } from "./limits.ts";
 
 interface DeleteProps {
   readonly conversation: ConversationId;
@@ -58,7 +57,7 @@ async function remove(session: Session, conversation: ConversationId, title: str
     return false;
   }
   overlay.set(undefined);
-  const stayMs = answer.restorable_until - answer.deleted_at - EARLY_MS;
+  const stayMs = answer.restorable_until - answer.deleted_at - UNDO_EARLY_MS;
   if (readRoute(location.pathname, location.hash).conversation === conversation) go("/");
   notify(`Deleted “${title}”`, false, {
     label: "Undo",

@@ -2,6 +2,7 @@
  * The line of a search hit: what stands before the match, the match, and what comes after. Input of tools is JSON, whose escapes are
  * shown as the text that they stand for. Pure.
  */
+import { HIT_CHARS } from "./limits.ts";
 
 /** What a search says of one match. */
 export interface FoundLine {
@@ -19,7 +20,6 @@ export interface HitText {
   readonly after: string;
 }
 
-const SHOWN_CHARS = 200;
 /** A line that is shown from its middle on begins with a mark of one character. */
 const CUT_CHARS = 1;
 
@@ -33,8 +33,8 @@ export function hitText(found: FoundLine, kind: string, mostBefore: number): Hit
   const before = read(line.slice(0, from)).trimStart();
   return {
     before: before.length > mostBefore ? `…${before.slice(-mostBefore)}` : before,
-    words: read(line.slice(from, to)).slice(0, SHOWN_CHARS),
-    after: read(line.slice(to, to + SHOWN_CHARS)),
+    words: read(line.slice(from, to)).slice(0, HIT_CHARS),
+    after: read(line.slice(to, to + HIT_CHARS)),
   };
 }
 

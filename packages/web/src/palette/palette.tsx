@@ -1,6 +1,7 @@
 /**
  * The command palette: what can be done here and now first, then conversations, then what is set and where to look; by a few letters.
  */
+
 import { type ReactNode, useMemo, useState } from "react";
 import type { Conversations } from "../sidebar/conversations.ts";
 import { useCell } from "../state/cell.ts";
@@ -10,8 +11,8 @@ import { Dialog } from "../ui/dialog.tsx";
 import { best } from "../ui/fits.ts";
 import { Icon } from "../ui/icons.tsx";
 import { type Command, type CommandGroup, useCommands } from "./commands.ts";
+import { SHOWN_COMMANDS } from "./limits.ts";
 
-const SHOWN = 60;
 const GROUPS: readonly CommandGroup[] = ["Actions", "Conversations", "View and settings"];
 
 export function Palette({ conversations }: { conversations: Conversations }): ReactNode {
@@ -19,7 +20,7 @@ export function Palette({ conversations }: { conversations: Conversations }): Re
   const commands = useCommands(listing);
   const [query, setQuery] = useState("");
   const shown = useMemo(
-    () => inGroups(best(commands, ({ name }) => name, query).slice(0, SHOWN), query),
+    () => inGroups(best(commands, ({ name }) => name, query).slice(0, SHOWN_COMMANDS), query),
     [commands, query],
   );
   return (

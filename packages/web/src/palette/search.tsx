@@ -1,6 +1,7 @@
 /**
  * Search over everything: hits with their line, the words marked, the newest first; choosing one opens its block.
  */
+
 import type { ToolAnswer } from "@blockyard/client";
 import { isProblem, type Problem } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
@@ -12,11 +13,8 @@ import { useSession } from "../state/session.tsx";
 import { Chooser } from "../ui/chooser.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { type HitText, hitText } from "./hit.ts";
+import { FOUND_BLOCKS, INDEXING_MS, SEARCH_PAUSE_MS } from "./limits.ts";
 
-const PAUSE_MS = 120;
-const PAGE_BLOCKS = 40;
-/** How often is asked again while the search index is being made. */
-const INDEXING_MS = 2_000;
 /** On a phone a row ends before so many: what was found has to be in it. */
 const SHOWN_BEFORE = innerWidth < 600 ? 12 : 40;
 
@@ -126,7 +124,7 @@ function useSearch(query: string): { readonly found: Found; readonly goOn: () =>
       kinds: "all",
       context_lines: 0,
       max_matches_per_block: 3,
-      max_blocks: PAGE_BLOCKS,
+      max_blocks: FOUND_BLOCKS,
       ...(after === undefined ? {} : { after }),
     });
     return isProblem(answer) ? answer : { ...readAnswer(answer, after), words };
@@ -138,7 +136,7 @@ function useSearch(query: string): { readonly found: Found; readonly goOn: () =>
     let timer = setTimeout(() => {
       setFound((now) => (now.state === "found" ? now : { state: "searching" }));
       void first();
-    }, PAUSE_MS);
+    }, SEARCH_PAUSE_MS);
     const first = async () => {
       const page = await ask(undefined);
       if (isOld) return;

@@ -1,6 +1,7 @@
 /**
  * Changes: every file that the conversation, or its last turn, has changed, with its diffs and the way to where it happened.
  */
+
 import type { ToolAnswer } from "@blockyard/client";
 import { type BlockId, isProblem, plural, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
@@ -11,11 +12,7 @@ import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { type ChangeBlock, type ChangedFile, changeBlockOf, changedFiles, pathParts } from "./change-list.ts";
 import { jumpTo } from "./jump.ts";
-
-/** Files whose diffs are open by themselves. */
-const OPEN_FILES = 6;
-/** Blocks of earlier that are read; a conversation that has changed more says so. */
-const MOST_READ = 400;
+import { EARLIER_BLOCKS, OPEN_FILES } from "./limits.ts";
 
 type Scope = "turn" | "all";
 
@@ -178,7 +175,7 @@ async function readEarlier(
 ): Promise<ReadonlyMap<BlockId, ChangeBlock>> {
   const found = new Map<BlockId, ChangeBlock>();
   const listed = await session.ask("block.list", {
-    ...{ conversation: view.conversation, kind: "file_change", limit: MOST_READ },
+    ...{ conversation: view.conversation, kind: "file_change", limit: EARLIER_BLOCKS },
   });
   if (isProblem(listed)) return found;
   for (const { block_id: id } of listed.blocks) {

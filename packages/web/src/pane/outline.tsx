@@ -1,13 +1,13 @@
 /**
  * The outline: every prompt of the conversation, with how its turn went, to go there.
  */
+
 import { type BlockId, isProblem, type Turn, type View } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from "react";
 import { useOrder, useRecord, useSession, useViewState } from "../state/session.tsx";
 import { type MarkedState, StateMark } from "../ui/state-mark.tsx";
 import { jumpTo } from "./jump.ts";
-
-const MOST = 500;
+import { OUTLINE_BLOCKS } from "./limits.ts";
 
 interface Prompt {
   readonly id: BlockId;
@@ -57,7 +57,7 @@ function usePrompts(view: View): readonly Prompt[] | undefined {
   useEffect(() => {
     if (!isAsked) return;
     let isOver = false;
-    const request = { conversation: view.conversation, kind: "text", limit: MOST } as const;
+    const request = { conversation: view.conversation, kind: "text", limit: OUTLINE_BLOCKS } as const;
     void session.ask("block.list", request).then((answer) => {
       if (isOver) return;
       const blocks = isProblem(answer) ? [] : answer.blocks;

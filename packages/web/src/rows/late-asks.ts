@@ -2,12 +2,11 @@
  * Asks that were open when their server went away, and that can still be answered: they are shown as what asks, although the
  * conversation does not count them any more.
  */
+
 import { askOf, type Block, type BlockId, isAnswerableLate, type Turn, type View } from "@blockyard/kernel";
+import { LATE_ASK_BLOCKS } from "./limits.ts";
 
 type Seen = Pick<View, "order" | "blocks" | "turns">;
-
-/** They are among the last blocks. */
-const LOOKED_AT = 300;
 
 export function isLateAsk(view: Pick<View, "turns">, { metadata }: Block): boolean {
   const ask = askOf(metadata);
@@ -16,7 +15,7 @@ export function isLateAsk(view: Pick<View, "turns">, { metadata }: Block): boole
 
 export function lateAsks(view: Seen): readonly BlockId[] {
   if (lastTurn(view)?.reason !== "interrupted") return [];
-  return view.order.slice(-LOOKED_AT).filter((id) => {
+  return view.order.slice(-LATE_ASK_BLOCKS).filter((id) => {
     const block = view.blocks.get(id);
     return block !== undefined && isLateAsk(view, block);
   });

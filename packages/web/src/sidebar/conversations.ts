@@ -2,6 +2,7 @@
  * The list of conversations: asked for when the page connects, then told of every change. Those that ask for an
  * answer first, then those that run, then the newest. What is told and changes nothing that is shown is passed over, so that streaming costs the list nothing.
  */
+
 import { ownEnv, type ToolAnswer } from "@blockyard/client";
 import { type Conversation, isPassing, isProblem, type Problem, type Reason, Retry } from "@blockyard/kernel";
 import { Cell } from "../state/cell.ts";
@@ -9,13 +10,8 @@ import { newsBetween } from "../state/news.ts";
 import { tell } from "../state/notifications.ts";
 import { listenRoute, readRoute } from "../state/route.ts";
 import type { Session } from "../state/session.tsx";
+import { AGE_STEP_MS, LISTED_CONVERSATIONS, MAX_CONVERSATIONS } from "./limits.ts";
 import { Seen } from "./seen.ts";
-
-/** Conversations that are asked for at once, and in all. */
-const LISTED = 500;
-const MOST = 20_000;
-/** The age of a running conversation is not shown to the second. */
-const AGE_STEP_MS = 30_000;
 
 export interface ListedConversation {
   readonly id: string;
@@ -75,8 +71,8 @@ export class Conversations {
 
   async refresh(): Promise<void> {
     let before: number | undefined;
-    for (let read = 0; read < MOST; ) {
-      const request = { limit: LISTED, ...(before === undefined ? {} : { before }) };
+    for (let read = 0; read < MAX_CONVERSATIONS; ) {
+      const request = { limit: LISTED_CONVERSATIONS, ...(before === undefined ? {} : { before }) };
       const answer = await this.#session.ask("conversation.list", request);
       if (isProblem(answer)) {
         if (this.listing.get().state !== "here") this.listing.set({ state: "failed", problem: answer });

@@ -2,6 +2,7 @@
  * One conversation in the list: whose it is, its title, what it is doing. What it cost and when is shown beside it where one
  * points at it or comes to it by keyboard.
  */
+
 import { formatAge, plural, spentWords } from "@blockyard/kernel";
 import { type PointerEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { archive } from "../actions/actions.ts";
@@ -15,9 +16,7 @@ import { Menu, MenuItem } from "../ui/menu.tsx";
 import { StateMark } from "../ui/state-mark.tsx";
 import type { ListedConversation } from "./conversations.ts";
 import { STATE_WORDS, stateOf } from "./groups.ts";
-
-/** How long one points at an entry before its facts are shown: who only passes by does not see them. */
-const CARD_MS = 450;
+import { CARD_MS } from "./limits.ts";
 
 interface EntryProps {
   readonly conversation: ListedConversation;

@@ -3,9 +3,9 @@
  * this browser. What was there before the page first came here counts as seen, so that an import of a thousand sessions
  * marks none of them.
  */
+import { SEEN_CONVERSATIONS, SEEN_SAVE_MS } from "./limits.ts";
+
 const KEY = "blockyard-seen";
-const KEPT = 500;
-const SAVE_MS = 1_000;
 
 export class Seen {
   readonly #seen: Map<string, number>;
@@ -29,10 +29,10 @@ export class Seen {
     this.#seen.delete(id);
     this.#seen.set(id, seq);
     for (const oldest of this.#seen.keys()) {
-      if (this.#seen.size <= KEPT) break;
+      if (this.#seen.size <= SEEN_CONVERSATIONS) break;
       this.#seen.delete(oldest);
     }
-    this.#timer ??= setTimeout(() => this.#save(), SAVE_MS);
+    this.#timer ??= setTimeout(() => this.#save(), SEEN_SAVE_MS);
   }
 
   isBehind(id: string, seq: number): boolean {

@@ -1,6 +1,7 @@
 /**
  * The left side: the workspace, a way to begin, and its conversations: what needs the reader, what runs, then by day.
  */
+
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { useCell, useCellPart } from "../state/cell.ts";
 import { useOpen } from "../state/disclosure.ts";
@@ -14,11 +15,9 @@ import { ThemeButton } from "../ui/theme-button.tsx";
 import type { Conversations, ListedConversation } from "./conversations.ts";
 import { archivedWords, Entry, EntryMenu } from "./entry.tsx";
 import { groupsOf, STATE_WORDS, stateOf } from "./groups.ts";
+import { AGE_MS, DRAWN_ENTRIES } from "./limits.ts";
 import { WorkspaceSwitcher } from "./workspace-switcher.tsx";
 
-const AGE_MS = 30_000;
-/** Entries that are drawn; the filter finds the others. */
-const DRAWN = 300;
 const WIDTH = { least: 200, most: 440, usual: 264 };
 
 export function Sidebar({ conversations }: { conversations: Conversations }): ReactNode {
@@ -151,7 +150,7 @@ function ConversationList({
       {current.length === 0 && (
         <p className="sidebar-note">{words === "" ? "No conversations yet" : "No matches"}</p>
       )}
-      {groupsOf(current.slice(0, DRAWN), now).map(({ name, conversations: members }) => (
+      {groupsOf(current.slice(0, DRAWN_ENTRIES), now).map(({ name, conversations: members }) => (
         <section key={name} aria-label={name}>
           <h2 className={name === STATE_WORDS.needs ? "group-name needs" : "group-name"}>
             {name}
@@ -160,8 +159,8 @@ function ConversationList({
           <Entries conversations={members} now={now} />
         </section>
       ))}
-      {current.length > DRAWN && (
-        <p className="sidebar-note">{current.length - DRAWN} more: filter to see them</p>
+      {current.length > DRAWN_ENTRIES && (
+        <p className="sidebar-note">{current.length - DRAWN_ENTRIES} more: filter to see them</p>
       )}
       {archived.length > 0 && (
         <>
@@ -174,7 +173,7 @@ function ConversationList({
             <Icon name="chevron" className={isArchiveOpen ? "turned" : ""} />
             {archivedWords(archived.length)}
           </button>
-          {isArchiveOpen && <Entries conversations={archived.slice(0, DRAWN)} now={now} />}
+          {isArchiveOpen && <Entries conversations={archived.slice(0, DRAWN_ENTRIES)} now={now} />}
         </>
       )}
     </div>

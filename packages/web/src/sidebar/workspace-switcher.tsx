@@ -1,6 +1,7 @@
 /**
  * Which workspace this is, with its branch, and which folder's conversations are listed: agents may work in other folders too.
  */
+
 import { plural } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { workspaceBranch, workspaceRoot } from "../state/capabilities.ts";
@@ -11,9 +12,7 @@ import { copyText } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu, MenuChoice, MenuGroup, MenuItem } from "../ui/menu.tsx";
 import type { ListedConversation } from "./conversations.ts";
-
-/** Folders that the menu names. */
-const NAMED = 12;
+import { NAMED_FOLDERS } from "./limits.ts";
 
 export function WorkspaceSwitcher({
   conversations,
@@ -57,7 +56,7 @@ export function WorkspaceSwitcher({
         >
           All folders
         </MenuChoice>
-        {counts.slice(0, NAMED).map(([folder, count]) => (
+        {counts.slice(0, NAMED_FOLDERS).map(([folder, count]) => (
           <MenuChoice
             key={folder}
             type="radio"
@@ -69,8 +68,10 @@ export function WorkspaceSwitcher({
           </MenuChoice>
         ))}
       </MenuGroup>
-      {counts.length > NAMED && (
-        <div className="menu-label">{plural(counts.length - NAMED, "more folder")}: use the filter</div>
+      {counts.length > NAMED_FOLDERS && (
+        <div className="menu-label">
+          {plural(counts.length - NAMED_FOLDERS, "more folder")}: use the filter
+        </div>
       )}
       {root !== undefined && (
         <MenuGroup>

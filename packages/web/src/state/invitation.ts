@@ -3,14 +3,13 @@
  * still loading, or a touch screen keeps its keyboard away), no letter is a shortcut: the prompt's field takes it, or it is
  * kept for the editor.
  */
+import { EARLY_TYPED_CHARS } from "./limits.ts";
 
 type Invited = "prompt" | "editor";
 
 let invited: Invited | undefined;
 /** What was typed for an editor that is not there yet. */
 let early = "";
-/** More is not typed while an editor loads. */
-const EARLY_CHARS = 10_000;
 
 /** The next letters are meant for a field that may not be there yet. */
 export function invite(to: Invited): void {
@@ -37,7 +36,7 @@ export function isInvited(event: KeyboardEvent): boolean {
 /** Whether the key is kept until the editor is there. */
 function keepEarly(event: KeyboardEvent): boolean {
   const { key } = event;
-  if (key.length === 1 && early.length < EARLY_CHARS) early += key;
+  if (key.length === 1 && early.length < EARLY_TYPED_CHARS) early += key;
   else if (key === "Enter") early += "\n";
   else if (key === "Backspace") early = [...early].slice(0, -1).join("");
   else return false;

@@ -2,8 +2,10 @@
  * What the page is looking at and doing, beyond its address: the focused block, what is edited or inspected, which
  * overlay is open, which branch of a conversation is shown. None of it is stored.
  */
+
 import type { BlockId, ConversationId } from "@blockyard/kernel";
 import { Cell } from "./cell.ts";
+import { NOTICE_MS, READ_CHAR_MS } from "./limits.ts";
 
 /** Between which folders somebody has to choose, and why. */
 export interface FolderQuestion {
@@ -90,9 +92,6 @@ export interface NoticeAction {
 
 /** Short messages at the edge of the page. */
 export const notices = new Cell<readonly Notice[]>([]);
-const NOTICE_MS = 6_000;
-/** A long one says what to do: it stays as long as reading it takes. */
-const READ_MS = 90;
 let lastNotice = 0;
 
 export function notify(text: string, isBad = false, action?: NoticeAction): void {
@@ -102,7 +101,7 @@ export function notify(text: string, isBad = false, action?: NoticeAction): void
     const others = shown.filter((each) => each.action === undefined).slice(-2);
     return [...shown.filter((each) => each.action !== undefined), ...others, notice];
   });
-  const stayMs = action?.stayMs ?? Math.max(NOTICE_MS, text.length * READ_MS);
+  const stayMs = action?.stayMs ?? Math.max(NOTICE_MS, text.length * READ_CHAR_MS);
   setTimeout(() => dismiss(notice.id), stayMs);
 }
 

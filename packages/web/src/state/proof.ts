@@ -5,11 +5,10 @@
  *
  * Keys are kept by session: a viewer's session stands beside the owner's.
  */
+import { MARGIN_MS } from "./limits.ts";
 
 const DATABASE = "blockyard";
 const KEYS = "keys";
-/** A ticket that ends within this is not used any more: the request must still arrive. */
-const MARGIN_MS = 20_000;
 export const TICKET_HEADER = "x-blockyard-ticket";
 
 interface Ticket {

@@ -2,6 +2,7 @@
  * The session: the replica, its socket, and who is told when. Changes that arrive are gathered and told once per
  * animation frame, and only to those who show what changed: a block that did not change does not render.
  */
+
 import { ownEnv, type ToolAnswer, type ToolInput, type ToolName } from "@blockyard/client";
 import {
   type Block,
@@ -23,14 +24,9 @@ import {
 import { createContext, useContext, useEffect, useMemo, useSyncExternalStore } from "react";
 import { Cell, useCell } from "./cell.ts";
 import { PageLink } from "./connect.ts";
+import { FRAME_CHARS, HIDDEN_MS, TEXT_ANSWER_MS } from "./limits.ts";
 import { proofHeader, request } from "./proof.ts";
 
-/** A call of more characters goes out as a request: each of them may take three bytes of a frame. */
-const FRAME_CHARS = 256 * 1024;
-/** How long a text that was asked for may take. */
-const TEXT_MS = 10_000;
-/** A hidden tab has no animation frames; it is told this often instead. */
-const HIDDEN_MS = 250;
 /** What streams is drawn every second frame of a usual screen: each of them is twice the work, and nobody sees the difference. */
 const DRAW_MS = latency.drawMs;
 
@@ -98,7 +94,7 @@ export class Session {
           stop();
           resolve();
         };
-        const timer = setTimeout(end, TEXT_MS);
+        const timer = setTimeout(end, TEXT_ANSWER_MS);
         const stop = this.listen(block, () => isHere() && end());
         this.want(view, block);
       });

@@ -1,6 +1,7 @@
 /**
  * Terminal output on the page: lines of coloured runs, in chunks that are not laid out while they are off the screen.
  */
+
 import {
   paletteColor,
   readTerminal,
@@ -9,10 +10,10 @@ import {
   type TerminalStyle,
 } from "@blockyard/kernel";
 import { type CSSProperties, Fragment, memo, type ReactNode, useMemo } from "react";
-import { MANY_LINES, useNear } from "../highlight/near.ts";
+import { MANY_LINES } from "../highlight/limits.ts";
+import { useNear } from "../highlight/near.ts";
 import { breakable, isLongLine, wordBreaks } from "../ui/long-words.tsx";
-
-const CHUNK_LINES = 64;
+import { CHUNK_LINES } from "./limits.ts";
 
 export function Terminal({ output, className }: { output: string; className?: string }): ReactNode {
   const lines = useMemo(() => readTerminal(output), [output]);

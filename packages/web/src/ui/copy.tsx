@@ -1,11 +1,11 @@
 /**
  * Copying: a button that says for a moment that it has done so.
  */
+
 import { type ReactNode, useState } from "react";
 import { notify } from "../state/page-state.ts";
 import { Icon } from "./icons.tsx";
-
-const SAID_MS = 1_500;
+import { COPIED_MS } from "./limits.ts";
 
 export function CopyButton({
   text,
@@ -20,7 +20,7 @@ export function CopyButton({
     if (copied === undefined) return notify("Couldn't copy: the server did not send the text", true);
     if (!(await copyText(copied))) return notify("Couldn't copy: the browser refused", true);
     setDone(true);
-    setTimeout(() => setDone(false), SAID_MS);
+    setTimeout(() => setDone(false), COPIED_MS);
   };
   return (
     <button

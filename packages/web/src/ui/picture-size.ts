@@ -1,17 +1,16 @@
 /**
  * How large a picture is drawn: known before it is decoded, so that its room is there from the first frame.
  */
-import { type PictureSize, pictureSize } from "@blockyard/kernel";
 
-/** So much of the data is looked at: the sizes of JPEGs stand behind what cameras write. */
-const MAX_BASE64 = 87_384;
+import { type PictureSize, pictureSize } from "@blockyard/kernel";
+import { MEASURED_BASE64_CHARS } from "./limits.ts";
 
 /** @param url A `data:` address in base64. */
 export function sizeInData(url: string): PictureSize | undefined {
   const found = /^data:image\/[\w.+-]+;base64,/.exec(url);
   if (!found) return undefined;
   const from = found[0].length;
-  const length = Math.min(MAX_BASE64, (url.length - from) & ~3);
+  const length = Math.min(MEASURED_BASE64_CHARS, (url.length - from) & ~3);
   try {
     return pictureSize(Uint8Array.from(atob(url.slice(from, from + length)), (sign) => sign.charCodeAt(0)));
   } catch {

@@ -14,7 +14,7 @@ interface ResizerProps {
   readonly onResize: (width: number) => void;
 }
 
-const STEP = 16;
+const STEP_PX = 16;
 
 export function Resizer({ label, width, least, most, usual, side, onResize }: ResizerProps): ReactNode {
   const bounded = (wanted: number) => Math.round(Math.min(most, Math.max(least, wanted)));
@@ -36,7 +36,7 @@ export function Resizer({ label, width, least, most, usual, side, onResize }: Re
     edge.addEventListener("pointercancel", end);
   };
   const onKey = (event: KeyboardEvent) => {
-    const step = { ArrowRight: STEP, ArrowLeft: -STEP }[event.key];
+    const step = { ArrowRight: STEP_PX, ArrowLeft: -STEP_PX }[event.key];
     if (step === undefined && event.key !== "Home" && event.key !== "End") return;
     event.preventDefault();
     if (step !== undefined) onResize(bounded(width + step * sign));

@@ -53,9 +53,6 @@ export interface ConnectionOptions {
   readonly onFault?: (error: unknown) => void;
 }
 
-const MAX_CALLS = 256;
-/** What is around a call. */
-const ENVELOPE_BYTES = 1024;
 /** After these a client comes back: their reasons can pass. */
 const RESUMABLE: readonly ByeCode[] = ["slow", "closing", "silent", "fault"];
 export class Connection {
@@ -125,7 +122,8 @@ export class Connection {
 
   #tooLong(tool: string, bytes: number): Problem | undefined {
     const maxBytes = bytes > limits.callBytes ? this.#options.callBytes?.(tool) : undefined;
-    if (maxBytes === undefined || isProblem(maxBytes) || bytes <= maxBytes + ENVELOPE_BYTES) return undefined;
+    if (maxBytes === undefined || isProblem(maxBytes) || bytes <= maxBytes + limits.envelopeBytes)
+      return undefined;
     return problem("too_large", `a call of ${tool} is limited to ${maxBytes} bytes`, { max_bytes: maxBytes });
   }
 
@@ -270,11 +268,11 @@ export class Connection {
 
   async #call(frame: ClientFrame & { type: "call" }): Promise<void> {
     const { id } = frame;
-    if (this.#calls >= MAX_CALLS) {
+    if (this.#calls >= limits.connectionCalls) {
       return this.#send({
         type: "answer",
         id,
-        problem: problem("busy", `${MAX_CALLS} calls are in progress; try again`),
+        problem: problem("busy", `${limits.connectionCalls} calls are in progress; try again`),
       });
     }
     this.#calls++;

@@ -36,12 +36,6 @@ export interface Opening {
   readonly change?: Change;
 }
 
-/** More changed blocks than this, and starting anew is cheaper than catching up. */
-const MAX_CATCH_UP_BLOCKS = 500;
-/** A longer text is not read to give a few lines of it, and of all texts of a window or page not more than … */
-const BRIEF_CHARS = 64 * 1024;
-const BRIEF_TOTAL_CHARS = 4 * 1024 * 1024;
-
 export interface FeedOptions {
   readonly conversation: ConversationId;
   /** Of results that are closed at first only what they show is given. */
@@ -189,11 +183,11 @@ export class Feed {
     const { conversation } = this;
     const { seq } = record;
     if (since === seq) return { conversation, seq, record, ops: [], blocks: [], turns };
-    const limit = MAX_CATCH_UP_BLOCKS + 1;
+    const limit = limits.catchUpBlocks + 1;
     const query = { conversation, changedSince: since, order: "first", limit } as const;
     const changed = await this.#kernel.blocks(query);
     if (isProblem(changed)) return changed;
-    if (changed.length > MAX_CATCH_UP_BLOCKS) return undefined;
+    if (changed.length > limits.catchUpBlocks) return undefined;
     const ops: Op[] = [];
     const anew: Block[] = [];
     for (const block of changed) {
@@ -222,10 +216,10 @@ export class Feed {
   /** Blocks, with the texts of the first ones as far as there is room for them. */
   async #snapshots(blocks: readonly Block[], chars: number): Promise<Snapshot[] | Problem> {
     let room = chars;
-    let toLookThrough = this.#isBrief ? BRIEF_TOTAL_CHARS : 0;
+    let toLookThrough = this.#isBrief ? limits.briefTotalChars : 0;
     const reading = blocks.map((block) => {
       const isBrief =
-        block.chars <= Math.min(toLookThrough, BRIEF_CHARS) && RESULT_KINDS.includes(block.kind);
+        block.chars <= Math.min(toLookThrough, limits.briefChars) && RESULT_KINDS.includes(block.kind);
       if (isBrief) toLookThrough -= block.chars;
       if (isBrief) return this.#briefly(block);
       const fits = block.chars <= room;

@@ -5,16 +5,11 @@
 
 import type { Kind } from "@blockyard/kernel";
 import { foldCase } from "@blockyard/kernel/search";
+import { BUILT_KEYS, TEXT_PART_CHARS } from "../limits.ts";
 import { type Document, Documents } from "./documents.ts";
 import { PostingWriter } from "./postings.ts";
 import { type SegmentFacts, SegmentWriter } from "./segment-writer.ts";
 import { conversationKey, endOfRun, hashOfKey, kindKey, pathKey, visitTokens } from "./tokens.ts";
-
-/** A text is taken in parts of so many units, so that others come to their turn in between. */
-const PART_UNITS = 512 * 1024;
-
-/** Keys after which others come to their turn. */
-const KEYS_AT_ONCE = 1_024;
 
 export interface IndexedBlock extends Document {
   /** The conversation's id: what decides between blocks of the same age. */
@@ -49,7 +44,7 @@ export class SegmentBuilder {
     const visit = (bytes: Uint8Array, length: number, hash: number) =>
       this.#visit(document, bytes, length, hash);
     for (let from = 0; from < folded.length; ) {
-      const to = endOfRun(folded, Math.min(from + PART_UNITS, folded.length));
+      const to = endOfRun(folded, Math.min(from + TEXT_PART_CHARS, folded.length));
       visitTokens(folded, from, to, visit);
       from = to;
       yield;
@@ -71,7 +66,7 @@ export class SegmentBuilder {
           for (let i = starts[token] as number; i < (starts[token + 1] as number); i++)
             postings.add(ranks[i] as number);
           writer.key(this.#table.key(token), postings);
-          if (++done % KEYS_AT_ONCE === 0) yield;
+          if (++done % BUILT_KEYS === 0) yield;
         }
         if (tokens.length > 0) yield;
       }

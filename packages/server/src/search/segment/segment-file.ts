@@ -21,16 +21,13 @@
 import { closeSync, fdatasyncSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { zstdCompress, zstdDecompress } from "../../system/zstd.ts";
+import { SYNC_BYTES, WRITE_BYTES } from "../limits.ts";
 import { PageList, type Part } from "./page-list.ts";
 import { SegmentDamage } from "./segment-damage.ts";
 
 export const MAGIC = "BLKSEG01";
 export const DOCUMENTS_PER_PAGE = 512;
 const TRAILER_BYTES = 8 + 4 + 4 + 8;
-/** Written at once. */
-const WRITE_BYTES = 256 * 1024;
-/** Given to the device after so many bytes, so that it never has much to do at once. */
-const SYNC_BYTES = 4 * 1024 * 1024;
 
 /** What a segment says of itself. */
 export interface SegmentSummary {

@@ -3,15 +3,12 @@
  * blocks in order and keeps only the blocks in memory.
  */
 
+import { MERGED_DOCUMENTS, MERGED_KEYS } from "../limits.ts";
 import { type Document, Documents } from "./documents.ts";
 import { PostingWriter } from "./postings.ts";
 import { byAge } from "./segment-builder.ts";
 import type { SegmentReader } from "./segment-reader.ts";
 import { SegmentWriter } from "./segment-writer.ts";
-
-/** Keys and blocks after which others come to their turn. */
-const KEYS_AT_ONCE = 256;
-const DOCUMENTS_AT_ONCE = 4_096;
 
 /** What a merge gave up keeping: that the rank is not in the new segment. */
 const DROPPED = 0xffff_ffff;
@@ -65,7 +62,7 @@ function* mergeDocuments(
     const rank = next[oldest] as number;
     next[oldest] = rank + 1;
     heads[oldest] = documentOf(segments[oldest] as SegmentReader, rank + 1);
-    if (done % DOCUMENTS_AT_ONCE === 0) yield;
+    if (done % MERGED_DOCUMENTS === 0) yield;
     if (!isKept(first.conversation)) continue;
     const newest = repeated.get(first.row);
     if (newest !== undefined && newest !== first.version) continue;
@@ -82,7 +79,7 @@ function* repeatedRows(segments: readonly SegmentReader[]): Generator<void, Map<
   for (const segment of segments) {
     for (let rank = 0; rank < segment.directory.documents; rank++) {
       rows[count++] = segment.document(rank).row;
-      if (rank % DOCUMENTS_AT_ONCE === 0) yield;
+      if (rank % MERGED_DOCUMENTS === 0) yield;
     }
   }
   rows.sort();
@@ -96,7 +93,7 @@ function* repeatedRows(segments: readonly SegmentReader[]): Generator<void, Map<
       const { row, version } = segment.document(rank);
       const known = newest.get(row);
       if (known !== undefined && known < version) newest.set(row, version);
-      if (rank % DOCUMENTS_AT_ONCE === 0) yield;
+      if (rank % MERGED_DOCUMENTS === 0) yield;
     }
   }
   return newest;
@@ -128,7 +125,7 @@ function* mergeKeys(
     postings.clear();
     for (const rank of inOrder(lists)) postings.add(rank);
     if (postings.count > 0) writer.key(key, postings);
-    if (done % KEYS_AT_ONCE === 0) yield;
+    if (done % MERGED_KEYS === 0) yield;
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { Demand, SearchQuery } from "@blockyard/kernel";
+import { FEW_BLOCKS, KEPT_PAGES, MAX_MATCHED_KEYS, MAX_MATCHED_PAGES } from "../limits.ts";
 import { type Document, Documents } from "./documents.ts";
 import type { PageList, Part } from "./page-list.ts";
 import { decodePostings, intersect, unite } from "./postings.ts";
@@ -19,14 +20,6 @@ import {
   piecesOf,
   SEPARATOR,
 } from "./tokens.ts";
-
-/** A part of a word that is in more pages or in more keys than this is asked for in vain: the blocks themselves are quicker. */
-const MAX_PAGES = 4_096;
-const MAX_KEYS = 8_192;
-/** So few blocks are read sooner than they are narrowed down further. */
-const FEW_BLOCKS = 8;
-/** Pages of documents that are kept unpacked. */
-const KEPT_PAGES = 64;
 
 /** A key's list of ranks: how many, and where they are. */
 interface Entry {
@@ -158,7 +151,7 @@ export class SegmentReader {
     for (let page = first; page < keyPages.length; page++) {
       const begin = keyPages.firstKey(page);
       if (page > first && begin > key && !begin.startsWith(key)) break;
-      if (page - first > MAX_PAGES || entries.length > MAX_KEYS) return undefined;
+      if (page - first > MAX_MATCHED_PAGES || entries.length > MAX_MATCHED_KEYS) return undefined;
       entries.push(...this.#in(keyPages, page, SEPARATOR + key));
     }
     return entries;
@@ -167,11 +160,11 @@ export class SegmentReader {
   /** The entries whose keys, with the separator behind them, hold a string of at least three bytes; undefined if they are too many. */
   #holding(needle: string): Entry[] | undefined {
     const pages = this.#pagesWith(needle);
-    if (pages.length > MAX_PAGES) return undefined;
+    if (pages.length > MAX_MATCHED_PAGES) return undefined;
     const entries: Entry[] = [];
     for (const page of pages) {
       entries.push(...this.#in(this.#file.keyPages, page, needle));
-      if (entries.length > MAX_KEYS) return undefined;
+      if (entries.length > MAX_MATCHED_KEYS) return undefined;
     }
     return entries;
   }

@@ -3,6 +3,7 @@
  * segments that are merged, is not known here.
  */
 
+import { INLINE_LIST_BYTES, SEGMENT_PAGE_BYTES, WRITTEN_GRAMS } from "../limits.ts";
 import type { Documents } from "./documents.ts";
 import type { Part } from "./page-list.ts";
 import { PostingWriter, putVarint } from "./postings.ts";
@@ -10,14 +11,6 @@ import { DOCUMENTS_PER_PAGE, SegmentFileWriter } from "./segment-file.ts";
 import { inGrams, isRunKey, SEPARATOR } from "./tokens.ts";
 
 const GRAM_SEPARATOR = inGrams(SEPARATOR).charCodeAt(0);
-
-/** A page is ended when it has so many bytes. */
-const PAGE_BYTES = 2_048;
-/** A longer list is a part of its own. */
-const INLINE_BYTES = 256;
-
-/** Grams after which others come to their turn. */
-const GRAMS_AT_ONCE = 256;
 
 export interface SegmentFacts {
   readonly chars: number;
@@ -47,7 +40,7 @@ export class SegmentWriter {
     let done = 0;
     for (const [gram, list] of this.#grams.inOrder()) {
       pages.add(gram, list);
-      if (++done % GRAMS_AT_ONCE === 0) yield;
+      if (++done % WRITTEN_GRAMS === 0) yield;
     }
     const grams = pages.finish();
     const documentPages: Part[] = [];
@@ -141,7 +134,7 @@ class PageWriter {
   readonly first: string[] = [];
   #keys: string[] = [];
   #keyBytes = 1;
-  #entries = Buffer.allocUnsafe(PAGE_BYTES * 2);
+  #entries = Buffer.allocUnsafe(SEGMENT_PAGE_BYTES * 2);
   #entryBytes = 0;
 
   constructor(file: SegmentFileWriter) {
@@ -154,11 +147,11 @@ class PageWriter {
   }
 
   add(key: string, postings: PostingWriter): void {
-    if (this.#keys.length > 0 && this.#keyBytes + this.#entryBytes >= PAGE_BYTES) this.#end();
+    if (this.#keys.length > 0 && this.#keyBytes + this.#entryBytes >= SEGMENT_PAGE_BYTES) this.#end();
     if (this.#keys.length === 0) this.first.push(key);
     this.#keys.push(key);
     this.#keyBytes += key.length + 1;
-    if (this.#entryBytes + INLINE_BYTES + 32 > this.#entries.length)
+    if (this.#entryBytes + INLINE_LIST_BYTES + 32 > this.#entries.length)
       this.#entries = Buffer.concat([this.#entries, Buffer.allocUnsafe(this.#entries.length)]);
     this.#number(postings.count);
     if (postings.count === 1) {
@@ -166,7 +159,7 @@ class PageWriter {
       return;
     }
     const { mode, body } = postings.encoded();
-    if (body.length < INLINE_BYTES) {
+    if (body.length < INLINE_LIST_BYTES) {
       this.#number(body.length + 1);
       this.#entries[this.#entryBytes++] = mode;
       this.#entries.set(body, this.#entryBytes);

@@ -11,9 +11,7 @@
  *
  * Invariant: if a text holds a string, every piece of the string is found among the text's tokens as its `Piece` says.
  */
-
-/** Longer runs are hardly words: encoded data, mostly. */
-export const MAX_RUN_UNITS = 48;
+import { MAX_RUN_UNITS } from "../limits.ts";
 
 /** Separates keys; no key holds it. */
 export const SEPARATOR = "\0";

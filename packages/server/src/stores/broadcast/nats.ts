@@ -8,12 +8,8 @@
 import type { Broadcast, Word } from "@blockyard/kernel";
 import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
 import type { Log } from "../../system/log.ts";
+import { BROKER_PING_MS, BROKER_RETRY_MS, WAITING_BYTES } from "./limits.ts";
 import { decodeWord, encodeWord } from "./word.ts";
-
-const RETRY_MS = 500;
-const PING_MS = 5_000;
-/** What was sent and not yet taken by the broker; more is dropped. */
-const WAITING_BYTES = 1024 * 1024;
 
 /** `store`: the epoch of the store that the nodes share; brokers may serve several. */
 export function natsBroadcast(url: string, store: string, log: Log, secret?: string): Broadcast {
@@ -86,7 +82,7 @@ class NatsBroadcast implements Broadcast {
         if (!isTold) this.#log("warn", "NATS cannot be reached; nodes poll the database", why(error));
         isTold = true;
       }
-      if (!this.#isClosed) await new Promise<void>((again) => setTimeout(again, RETRY_MS).unref());
+      if (!this.#isClosed) await new Promise<void>((again) => setTimeout(again, BROKER_RETRY_MS).unref());
     }
   }
 
@@ -123,8 +119,8 @@ function optionsOf(url: string): NodeConnectionOptions {
     name: "blockyard",
     noEcho: true,
     maxReconnectAttempts: -1,
-    reconnectTimeWait: RETRY_MS,
-    pingInterval: PING_MS,
+    reconnectTimeWait: BROKER_RETRY_MS,
+    pingInterval: BROKER_PING_MS,
     maxPingOut: 2,
     ...(protocol === "tls:" ? { tls: {} } : {}),
     ...(user === "" ? {} : pass === "" ? { token: user } : { user, pass }),

@@ -7,10 +7,8 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Word } from "@blockyard/kernel";
 import { isAgentId, isConversationId, limits, parseBlockId } from "@blockyard/kernel";
 import { z } from "zod";
+import { HINTS_PER_WORD, WORD_BYTES } from "./limits.ts";
 
-/** Hints in one word: it must fit into what a broker takes as one message. */
-const HINTS_PER_WORD = 1_000;
-const MAX_BYTES = 512 * 1024;
 const SIGNATURE_BYTES = 32;
 
 const count = z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER);
@@ -49,7 +47,7 @@ export function encodeWord(said: Word, secret?: string): readonly Uint8Array[] {
 
 /** Undefined: not a word, or not one of a node that has the secret. */
 export function decodeWord(bytes: Uint8Array, secret?: string): Word | undefined {
-  if (bytes.byteLength > MAX_BYTES) return undefined;
+  if (bytes.byteLength > WORD_BYTES) return undefined;
   const text = secret === undefined ? Buffer.from(bytes) : signedText(Buffer.from(bytes), secret);
   if (text === undefined) return undefined;
   try {

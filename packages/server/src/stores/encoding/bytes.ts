@@ -11,11 +11,7 @@
  */
 
 import type { Json } from "@blockyard/kernel";
-
-const SHORT_STRING = 128;
-
-/** Larger memory than this is not kept for the next use. */
-const KEPT_BYTES = 4 * 1024 * 1024;
+import { KEPT_BYTES, SHORT_STRING_CHARS } from "./limits.ts";
 
 export class ByteWriter {
   readonly #capacity: number;
@@ -86,7 +82,7 @@ export class ByteWriter {
   }
 
   string(value: string): void {
-    if (value.length <= SHORT_STRING && this.#ascii(value)) return;
+    if (value.length <= SHORT_STRING_CHARS && this.#ascii(value)) return;
     const length = Buffer.byteLength(value);
     this.varint(length);
     this.#reserve(length);

@@ -25,8 +25,8 @@ import {
 } from "@blockyard/kernel/plain";
 import { zstdCompress, zstdDecompress } from "../../system/zstd.ts";
 import type { ByteReader, ByteWriter } from "./bytes.ts";
+import { PACK_BYTES } from "./limits.ts";
 
-const PACK_BYTES = 512;
 const ZSTD_FIRST_BYTE = 0x28;
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
 

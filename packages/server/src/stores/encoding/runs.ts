@@ -13,9 +13,7 @@ import type { Op } from "@blockyard/kernel";
 import { type BlockId, type ConversationId, continues } from "@blockyard/kernel/plain";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { readOp, writeOp } from "./codec.ts";
-
-/** A chunk of at least this many bytes, uncompressed, is left as it is. */
-export const FULL_CHUNK_BYTES = 16 * 1024;
+import { FULL_CHUNK_BYTES } from "./limits.ts";
 
 /** The last chunks (given newest first) that the new bytes take in. */
 export function chunksToMerge<C extends { readonly plain: number }>(

@@ -6,8 +6,7 @@
 import type { Op, Splice } from "@blockyard/kernel";
 import { splicesOf } from "@blockyard/kernel/plain";
 import { corrupt } from "./fault.ts";
-
-const PIECE_CHARS = 32 * 1024;
+import { TEXT_PIECE_CHARS } from "./limits.ts";
 
 export function textOf(base: string, ops: readonly Op[]): string {
   const tail: string[] = [base];
@@ -51,7 +50,7 @@ class Pieces {
       throw corrupt(`a change at ${at} does not fit the text before it`);
     }
     const changed = joined.slice(0, offset) + ins + joined.slice(offset + del.length);
-    this.#pieces.splice(index, count, ...(changed.length > 2 * PIECE_CHARS ? cut(changed) : [changed]));
+    this.#pieces.splice(index, count, ...(changed.length > 2 * TEXT_PIECE_CHARS ? cut(changed) : [changed]));
   }
 
   text(): string {
@@ -61,6 +60,7 @@ class Pieces {
 
 function cut(text: string): string[] {
   const pieces: string[] = [];
-  for (let at = 0; at < text.length; at += PIECE_CHARS) pieces.push(text.slice(at, at + PIECE_CHARS));
+  for (let at = 0; at < text.length; at += TEXT_PIECE_CHARS)
+    pieces.push(text.slice(at, at + TEXT_PIECE_CHARS));
   return pieces;
 }

@@ -11,26 +11,20 @@ import { StoreError, type StoreErrorCode } from "@blockyard/kernel/plain";
 import pg from "pg";
 import type { DatabaseAddress } from "../../config/database-address.ts";
 import { asFault, isDropped } from "./fault.ts";
+import {
+  CONNECT_MS,
+  HEALTH_MS,
+  LOCK_MS,
+  MAX_CONNECTIONS,
+  QUERY_AGAIN_MS,
+  QUERY_TRIES,
+  SILENT_MS,
+  STATEMENT_MS,
+  TAKE_MS,
+} from "./limits.ts";
 
-const MAX_CONNECTIONS = 10;
-const CONNECT_MS = 5_000;
-/** A statement without an answer for this long is given up with its connection: there may be no server any more. */
-const ANSWER_MS = 10_000;
-/** Preparing the tables may take longer: a new version may have to rewrite them. */
-export const PREPARE_MS = 10 * 60_000;
-/** Whether the server answers at all is known sooner. */
-const HEALTH_MS = 2_000;
-const LOCK_MS = 10_000;
-/** A transaction whose node stands still must not hold its locks for long: other nodes wait for them. */
-const SILENT_MS = 3_000;
 /** How often a connection is tried for, and how long after each failure: a server that starts again needs a second. */
 const WAITS_MS = [0, 50, 100, 200, 400, 800] as const;
-/** No connection is tried for after this long: a server that says nothing costs a whole timeout each time. */
-const TAKE_MS = 6_000;
-
-/** How often something that may run twice is run; and no more after this long. */
-const TRIES = 3;
-const AGAIN_MS = 6_000;
 
 const MIN_VERSION = 13;
 
@@ -94,7 +88,7 @@ export class Connections {
   constructor(
     address: DatabaseAddress,
     name: string,
-    { max = MAX_CONNECTIONS, answerMs = ANSWER_MS }: { max?: number; answerMs?: number } = {},
+    { max = MAX_CONNECTIONS, answerMs = STATEMENT_MS }: { max?: number; answerMs?: number } = {},
   ) {
     this.#shown = address.shown;
     this.#pool = new pg.Pool({
@@ -125,12 +119,12 @@ export class Connections {
 
   /** Runs `work` on a connection. Where the connection is lost, again on another one: only for what may run twice. */
   async again<T>(doing: string, work: (connection: Connection) => Promise<T>): Promise<T> {
-    const endMs = performance.now() + AGAIN_MS;
+    const endMs = performance.now() + QUERY_AGAIN_MS;
     for (let tries = 1; ; tries++) {
       try {
         return await this.once(work);
       } catch (error) {
-        const isOver = tries === TRIES || performance.now() > endMs;
+        const isOver = tries === QUERY_TRIES || performance.now() > endMs;
         // Where one connection was lost, the next one from the pool may be as well.
         if (!isDropped(error) || this.#closed || isOver) throw asFault(error, doing);
       }

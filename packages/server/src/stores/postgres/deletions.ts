@@ -9,11 +9,8 @@ import type { Deletion, DeletionLog } from "@blockyard/kernel";
 import { blobsIn, type ConversationId } from "@blockyard/kernel/plain";
 import { packedMetadata } from "../encoding/codec.ts";
 import type { Connection } from "./connections.ts";
+import { BLOB_GRACE_MS, DELETED_BLOCKS } from "./limits.ts";
 import { isText, keyOf } from "./rows.ts";
-
-/** A blob that was put a moment ago may be named by a block that is not written yet: it is looked at again later. */
-const BLOB_GRACE_MS = 10 * 60_000;
-const BLOCKS_AT_ONCE = 1_000;
 
 type Work = <T>(doing: string, work: (connection: Connection) => Promise<T>) => Promise<T>;
 
@@ -115,12 +112,12 @@ async function blobsOf(connection: Connection, conversation: number): Promise<st
   for (let after = 0; ; ) {
     const rows = await connection.rows<{ born: number; body: Buffer }>({
       text: `SELECT born, body FROM blockyard.block WHERE conversation = $1 AND born > $2 ORDER BY born
-        LIMIT ${BLOCKS_AT_ONCE}`,
+        LIMIT ${DELETED_BLOCKS}`,
       values: [conversation, after],
     });
     for (const { body } of rows) for (const blob of blobsIn(packedMetadata(body))) blobs.add(blob);
     after = rows.at(-1)?.born ?? after;
-    if (rows.length < BLOCKS_AT_ONCE) return [...blobs].filter(isText);
+    if (rows.length < DELETED_BLOCKS) return [...blobs].filter(isText);
   }
 }
 
@@ -163,13 +160,13 @@ async function forgetNamed(work: Work, unused: Set<string>): Promise<void> {
       connection.rows<{ conversation: number; born: number; body: Buffer }>({
         name: "look for blobs",
         text: `SELECT conversation, born, body FROM blockyard.block WHERE (conversation, born) > ($1, $2)
-          ORDER BY conversation, born LIMIT ${BLOCKS_AT_ONCE}`,
+          ORDER BY conversation, born LIMIT ${DELETED_BLOCKS}`,
         values: [from.conversation, from.born],
       }),
     );
     for (const { body } of rows) for (const blob of blobsIn(packedMetadata(body))) unused.delete(blob);
     const last = rows.at(-1);
-    if (last === undefined || rows.length < BLOCKS_AT_ONCE) return;
+    if (last === undefined || rows.length < DELETED_BLOCKS) return;
     after = last;
   }
 }

@@ -11,12 +11,20 @@
 import type { Fold, Op, Status } from "@blockyard/kernel";
 import { type BlockId, type ConversationId, isEnded } from "@blockyard/kernel/plain";
 import { filterOf } from "@blockyard/kernel/search";
-import { FULL_CHUNK_BYTES, mergeRuns } from "../encoding/runs.ts";
+import { FULL_CHUNK_BYTES } from "../encoding/limits.ts";
+import { mergeRuns } from "../encoding/runs.ts";
 import { unpackFold } from "../encoding/settle.ts";
 import { textOf } from "../encoding/text.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { isDropped, isTransient } from "./fault.ts";
 import { addChunks } from "./group-parts.ts";
+import {
+  GATHER_WAIT_MS,
+  GATHERED_BLOCKS,
+  GATHERED_FILTER_CHARS,
+  LOOSE_CHUNKS,
+  STUCK_BLOCKS,
+} from "./limits.ts";
 import {
   BLOCK_COLUMNS,
   type BlockRow,
@@ -27,18 +35,9 @@ import {
   unpack,
   unpackOps,
 } from "./rows.ts";
-import { LOOSE_CHUNKS } from "./schema.ts";
 
 /** The lock of whoever gathers: "Gthr". No other one of this program has its number (schema.ts). */
 const GATHERING = 0x47746872;
-/** Blocks whose rows are locked together: who writes to one of them waits for all. */
-const AT_ONCE = 4;
-/** How long after a write it is looked for something to do. */
-const WAIT_MS = 300;
-/** A longer text has no filter: making it would take longer than a commit may. */
-const FILTERED_CHARS = 1024 * 1024;
-/** Blocks that could not be gathered are not tried again by this node; more than so many are a reason to stop. */
-const STUCK = 100;
 
 export class Gatherer {
   readonly #connections: Connections;
@@ -62,7 +61,7 @@ export class Gatherer {
         this.#running = undefined;
         if (this.#wanted) this.wake();
       });
-    }, WAIT_MS);
+    }, GATHER_WAIT_MS);
     this.#timer.unref();
   }
 
@@ -81,7 +80,7 @@ export class Gatherer {
 
   /** Gathers some of what is loose behind a place. Where to go on, if there may be more. */
   async #some(work: Work, after: Place): Promise<Place | undefined> {
-    if (this.#closed || this.#stuck.size >= STUCK) return undefined;
+    if (this.#closed || this.#stuck.size >= STUCK_BLOCKS) return undefined;
     const at: At = {};
     try {
       return await this.#connections.once(async (connection) => {
@@ -142,7 +141,7 @@ async function gatherBlocks(
       JOIN blockyard.conversation c ON c.id = b.conversation
       WHERE (b.loose >= ${LOOSE_CHUNKS} OR (b.status IN ('done', 'error') AND (b.loose > 1 OR b.filtered < b.texted)))
         AND (b.conversation, b.born) > ($1, $2) AND NOT (b.conversation || '/' || b.born) = ANY($3)
-      ORDER BY b.conversation, b.born LIMIT ${AT_ONCE} FOR UPDATE OF b SKIP LOCKED`,
+      ORDER BY b.conversation, b.born LIMIT ${GATHERED_BLOCKS} FOR UPDATE OF b SKIP LOCKED`,
     values: [...after, [...stuck]],
   });
   for (const { conversation, texted, filtered, ...columns } of rows) {
@@ -194,7 +193,7 @@ async function putFilter(
   row: number,
   { id, conversation, born, chars }: Of,
 ): Promise<void> {
-  if (chars > FILTERED_CHARS) {
+  if (chars > GATHERED_FILTER_CHARS) {
     await connection.run({
       text: "DELETE FROM blockyard.filter WHERE conversation = $1 AND born = $2",
       values: [row, born],

@@ -10,10 +10,7 @@ import type { Status } from "@blockyard/kernel";
 import { isEnded, type Kind } from "@blockyard/kernel/plain";
 import { BlockIndex, type Entry } from "../../search/block-index.ts";
 import type { Connection } from "./connections.ts";
-
-/** Rows that are read at once when everything is read, and how many changed ones are read by themselves. */
-const ROWS_AT_ONCE = 500;
-const CHANGED_ROWS = 10_000;
+import { CHANGED_OUTLINE_ROWS, OUTLINE_ROWS } from "./limits.ts";
 
 interface OutlineRow {
   readonly name: string;
@@ -67,23 +64,23 @@ export class Outlines {
   /** False where so much has changed that reading everything in order is better. */
   async #readChanged(connection: Connection, since: number): Promise<boolean> {
     const rows = await connection.rows<OutlineRow>({
-      text: `${OUTLINE} WHERE b.changed >= $1 LIMIT ${CHANGED_ROWS}`,
+      text: `${OUTLINE} WHERE b.changed >= $1 LIMIT ${CHANGED_OUTLINE_ROWS}`,
       values: [since],
     });
     for (const row of rows) this.#put(row);
-    return rows.length < CHANGED_ROWS;
+    return rows.length < CHANGED_OUTLINE_ROWS;
   }
 
   async #readAll(connection: Connection): Promise<void> {
     let after: Pick<OutlineRow, "conversation" | "born"> = { conversation: 0, born: 0 };
     for (;;) {
       const rows = await connection.rows<OutlineRow>({
-        text: `${OUTLINE} WHERE (b.conversation, b.born) > ($1, $2) ORDER BY b.conversation, b.born LIMIT ${ROWS_AT_ONCE}`,
+        text: `${OUTLINE} WHERE (b.conversation, b.born) > ($1, $2) ORDER BY b.conversation, b.born LIMIT ${OUTLINE_ROWS}`,
         values: [after.conversation, after.born],
       });
       for (const row of rows) this.#put(row);
       const last = rows.at(-1);
-      if (last === undefined || rows.length < ROWS_AT_ONCE) return;
+      if (last === undefined || rows.length < OUTLINE_ROWS) return;
       after = last;
     }
   }

@@ -15,6 +15,7 @@ import { type BlockId, type ConversationId, STATUSES } from "@blockyard/kernel/p
 import { unpackFold } from "../encoding/settle.ts";
 import type { Connection } from "./connections.ts";
 import { damaged } from "./fault.ts";
+import { LOOKED_AT_CONVERSATIONS } from "./limits.ts";
 import {
   BLOCK_COLUMNS,
   type BlockRow,
@@ -181,8 +182,6 @@ function orderOf({ conversation, order }: BlockQuery): string {
     .join(", ");
 }
 
-const CONVERSATIONS_AT_ONCE = 500;
-
 /** Titles are looked at here, where case folds as it does in every store. */
 export async function queryConversations(
   connection: Connection,
@@ -191,7 +190,7 @@ export async function queryConversations(
   const title = query.title?.toLowerCase();
   const found: Conversation[] = [];
   const except = query.except ?? [];
-  const count = title === undefined ? query.limit + except.length : CONVERSATIONS_AT_ONCE;
+  const count = title === undefined ? query.limit + except.length : LOOKED_AT_CONVERSATIONS;
   let after: Conversation | undefined;
   for (;;) {
     const rows = await connection.rows<{ body: Buffer }>({

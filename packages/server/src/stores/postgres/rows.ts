@@ -7,13 +7,8 @@ import type { Block, Conversation, Op, Status } from "@blockyard/kernel";
 import { type BlockId, type ConversationId, type Kind, parseBlockId } from "@blockyard/kernel/plain";
 import { compress, decompress, packBlock, packJson, unpackBlock, unpackJson } from "../encoding/codec.ts";
 import { decodeOps, encodeOps } from "../encoding/runs.ts";
-import { INDEXED_PATH_BYTES } from "./schema.ts";
+import { INDEXED_PATH_BYTES, KEY_BYTES, PACK_BYTES } from "./limits.ts";
 
-/** Shorter than this, compressing gains nothing. */
-const PACK_BYTES = 256;
-
-/** What an index can hold of a name. */
-const KEY_BYTES = 512;
 const HASH_BYTES = 32;
 
 export interface Packed {

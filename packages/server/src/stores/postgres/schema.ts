@@ -27,17 +27,12 @@ import { randomBytes } from "node:crypto";
 import { StoreError } from "@blockyard/kernel/plain";
 import { AUDIT_TABLES } from "./audit.ts";
 import type { Connection } from "./connections.ts";
+import { INDEXED_PATH_BYTES, LOOSE_CHUNKS } from "./limits.ts";
 
 export const SCHEMA_VERSION = 3;
 
 /** Any number will do that no other program takes: "Blky". */
 const LOCK = 0x426c6b79;
-
-/** What `loose` may come to before a block that still grows is gathered. */
-export const LOOSE_CHUNKS = 32;
-
-/** Of a path, what its index holds. */
-export const INDEXED_PATH_BYTES = 512;
 
 const DELETION_TABLES = `
   CREATE TABLE blockyard.deletion (conversation text COLLATE "C" PRIMARY KEY, at double precision NOT NULL,

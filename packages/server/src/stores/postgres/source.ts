@@ -12,16 +12,9 @@ import type { RecentTexts } from "../../search/recent-texts.ts";
 import { unpackFold } from "../encoding/settle.ts";
 import { textOf } from "../encoding/text.ts";
 import type { Connection } from "./connections.ts";
+import { FIRST_TEXTS, READ_TEXT_CHARS, READ_TEXTS, SEARCHED_FILTER_CHARS } from "./limits.ts";
 import type { Outlines } from "./outlines.ts";
 import { BLOCK_COLUMNS, type BlockRow, openBlock, type Packed, unpackOps } from "./rows.ts";
-
-/** Texts that are read at once: few at first, because the newest blocks often are enough. */
-const FIRST_TEXTS = 4;
-const TEXTS = 64;
-const TEXT_CHARS = 1024 * 1024;
-
-/** A filter is made here for a finished block that has none yet, once its text was read anyway. */
-const FILTERED_CHARS = 4 * 1024 * 1024;
 
 interface TextRow extends Packed {
   readonly what: 1 | 2;
@@ -51,11 +44,11 @@ export class PostgresSource implements SearchSource<Entry> {
     for (const entry of this.#outlines.index.candidates(query, trigrams)) {
       next.push(entry);
       if (!this.#isRecent(entry)) chars += this.#outlines.known(entry).chars;
-      if (next.length < most && chars < TEXT_CHARS) continue;
+      if (next.length < most && chars < READ_TEXT_CHARS) continue;
       yield* await this.#ready(next);
       next = [];
       chars = 0;
-      most = Math.min(2 * most, TEXTS);
+      most = Math.min(2 * most, READ_TEXTS);
     }
     yield* await this.#ready(next);
   }
@@ -91,7 +84,7 @@ export class PostgresSource implements SearchSource<Entry> {
 
   #keep(entry: Entry, text: string): void {
     this.#recent.put(entry.row, entry.version, text);
-    if (entry.from === -1 && this.#outlines.known(entry).isEnded && text.length <= FILTERED_CHARS)
+    if (entry.from === -1 && this.#outlines.known(entry).isEnded && text.length <= SEARCHED_FILTER_CHARS)
       this.#outlines.index.putFilter(entry, filterOf(text));
   }
 

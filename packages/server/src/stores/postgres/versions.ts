@@ -5,9 +5,7 @@
  */
 
 import type { BlockId, Commit, ConversationId, Missed } from "@blockyard/kernel";
-
-const CONVERSATIONS = 1_024;
-const BLOCKS_EACH = 256;
+import { VERSIONED_BLOCKS_EACH, VERSIONED_CONVERSATIONS } from "./limits.ts";
 
 interface Known {
   seq: number;
@@ -41,10 +39,10 @@ export class Versions {
       versions.delete(id);
       versions.set(id, version);
     }
-    dropOldest(versions, BLOCKS_EACH);
+    dropOldest(versions, VERSIONED_BLOCKS_EACH);
     this.#known.delete(conversation);
     this.#known.set(conversation, { seq: record.seq, versions });
-    dropOldest(this.#known, CONVERSATIONS);
+    dropOldest(this.#known, VERSIONED_CONVERSATIONS);
   }
 }
 

@@ -17,18 +17,8 @@ import { type ConversationId, StoreError } from "@blockyard/kernel/plain";
 import type { Connection, Connections } from "./connections.ts";
 import { asFault, isDropped, isOfValues, isTransient } from "./fault.ts";
 import { type RawPart, type Verdict, type Written, withOwnBytes, writeGroup } from "./group.ts";
+import { DOUBT_MS, DOUBT_STEP_MS, GROUP_CHARS, GROUP_COMMITS, GROUP_MS, GROUP_TRIES } from "./limits.ts";
 import { Versions } from "./versions.ts";
-
-/** What one transaction takes. */
-const GROUP_COMMITS = 500;
-const GROUP_CHARS = 4 * 1024 * 1024;
-
-const TRIES = 5;
-/** A group is not tried again after this long: its callers have waited enough to be told. */
-const TRY_MS = 8_000;
-/** How long the server is asked whether it has ended a transaction whose end was not heard. */
-const DOUBT_MS = 5_000;
-const DOUBT_STEP_MS = 50;
 
 type Entry = { readonly commit: Commit } | { readonly turned: TurnedCommit } | { readonly raw: RawPart };
 
@@ -124,7 +114,7 @@ export class Writer {
 
   /** Answers all of them. Never throws: the failure is theirs. */
   async #write(group: readonly Waiting[]): Promise<void> {
-    const endMs = performance.now() + TRY_MS;
+    const endMs = performance.now() + GROUP_MS;
     for (let tries = 1; ; tries++) {
       const attempt = new Attempt(group, this.#versions);
       try {
@@ -133,7 +123,7 @@ export class Writer {
       } catch (error) {
         if (attempt.isDoubtful && !(await this.#wasUndone(group, attempt))) return this.#doubt(group, error);
         if (isOfValues(error) && group.length > 1) return this.#writeOneByOne(group);
-        const isOver = tries === TRIES || performance.now() > endMs;
+        const isOver = tries === GROUP_TRIES || performance.now() > endMs;
         if (isOver || !(isDropped(error) || isTransient(error))) {
           const fault = asFault(error, "commit");
           for (const { fail } of group) fail(fault);

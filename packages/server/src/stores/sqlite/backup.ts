@@ -9,6 +9,7 @@ import { StoreError } from "@blockyard/kernel/plain";
 import { linkOrMove } from "../../system/link-file.ts";
 import { asFault } from "../encoding/fault.ts";
 import { syncDirectory, syncFile } from "./integrity.ts";
+import { BACKUP_LOCK_MS } from "./limits.ts";
 import { holdLock } from "./lock.ts";
 import { finishRestore, isRestored } from "./restored.ts";
 
@@ -36,7 +37,7 @@ export async function copyDatabaseFile(from: string, to: string): Promise<void> 
   let db: DatabaseSync | undefined;
   try {
     if (isRestored(from)) finishLocked(from);
-    db = new DatabaseSync(from, { readOnly: true, timeout: 10_000 });
+    db = new DatabaseSync(from, { readOnly: true, timeout: BACKUP_LOCK_MS });
     await copyDatabase(db, to, 0x7fff_ffff);
   } catch (error) {
     throw asFault(error, `cannot back up ${from}`);

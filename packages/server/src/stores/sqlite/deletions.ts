@@ -11,17 +11,10 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Deletion, DeletionLog } from "@blockyard/kernel";
 import { blobsIn, type ConversationId, StoreError } from "@blockyard/kernel/plain";
 import { packedMetadata } from "../encoding/codec.ts";
+import { BLOB_GRACE_MS, DELETED_BLOCKS, DELETED_CHUNKS, FREED_PAGES, LOOKED_AT_ROWS } from "./limits.ts";
 import type { Memtable } from "./memtable.ts";
 import { pragma } from "./schema.ts";
 import type { Tables } from "./tables.ts";
-
-/** Rows that one step deletes or looks at, and pages that one gives back: some milliseconds. */
-const BLOCKS_AT_ONCE = 100;
-const CHUNKS_AT_ONCE = 500;
-const LOOKED_AT_ONCE = 1_000;
-const PAGES_AT_ONCE = 500;
-/** A blob that was put a moment ago may be named by a block that is not written yet: it is looked at again later. */
-const BLOB_GRACE_MS = 10 * 60_000;
 
 const PREFIX = "deleted:";
 
@@ -190,7 +183,7 @@ export class SqliteDeletions implements DeletionLog {
   #clearBlocks(conversation: ConversationId, row: number): boolean {
     const { tables } = this.#host;
     const sql = "SELECT id, body FROM block WHERE conversation = ? LIMIT ?";
-    const blocks = tables.all<{ id: number; body: Uint8Array }>(sql, row, BLOCKS_AT_ONCE);
+    const blocks = tables.all<{ id: number; body: Uint8Array }>(sql, row, DELETED_BLOCKS);
     if (blocks.length === 0) return false;
     const entry = this.#entry(conversation) as Entry;
     const blobs = new Set(entry.blobs);
@@ -216,7 +209,7 @@ export class SqliteDeletions implements DeletionLog {
 
   #clearChunks(owner: number, tables: Tables): boolean {
     const sql = "DELETE FROM chunk WHERE id IN (SELECT id FROM chunk WHERE owner = ? LIMIT ?)";
-    return Number(tables.statement(sql).run(owner, CHUNKS_AT_ONCE).changes) > 0;
+    return Number(tables.statement(sql).run(owner, DELETED_CHUNKS).changes) > 0;
   }
 
   /** Removes the blobs that no block names any more. Every block is looked at, since nothing counts who names a blob. */
@@ -232,7 +225,7 @@ export class SqliteDeletions implements DeletionLog {
     let after = 0;
     const isThrough = await this.#steps(() => {
       const sql = "SELECT id, body FROM block WHERE id > ? ORDER BY id LIMIT ?";
-      const rows = tables.all<{ id: number; body: Uint8Array }>(sql, after, LOOKED_AT_ONCE);
+      const rows = tables.all<{ id: number; body: Uint8Array }>(sql, after, LOOKED_AT_ROWS);
       after = rows.at(-1)?.id ?? after;
       for (const { body } of rows) for (const blob of blobsIn(packedMetadata(body))) unused.delete(blob);
       return rows.length > 0 && unused.size > 0;
@@ -256,7 +249,7 @@ export class SqliteDeletions implements DeletionLog {
     const free = () => pragma(db, "freelist_count") as number;
     const before = free();
     if (before === 0) return false;
-    attempt(() => db.exec(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`));
+    attempt(() => db.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`));
     return free() < before;
   }
 

@@ -9,16 +9,8 @@
 import { constants } from "node:zlib";
 import { zstdCompress, zstdDecompress } from "../../system/zstd.ts";
 import { corrupt } from "../encoding/fault.ts";
-import { FULL_CHUNK_BYTES } from "../encoding/runs.ts";
-
-const DICTIONARY_BYTES = 16 * 1024;
-const SAMPLE_AFTER_BYTES = 64 * 1024;
-
-/** Larger chunks have enough in themselves. */
-const SMALL_CHUNK_BYTES = 16 * 1024;
-
-/** Below this, compression gains nothing. */
-const COMPRESS_BYTES = 96;
+import { FULL_CHUNK_BYTES } from "../encoding/limits.ts";
+import { COMPRESS_BYTES, DICTIONARY_BYTES, SAMPLE_AFTER_BYTES, SMALL_CHUNK_BYTES } from "./limits.ts";
 
 const PARAMS = { [constants.ZSTD_c_compressionLevel]: 3 };
 

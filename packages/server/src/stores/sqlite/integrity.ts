@@ -9,7 +9,7 @@
  *
  * A large database opens and closes without the first two nets, so that neither takes longer because more is stored.
  *
- * Format of the sums: "BLKSUMS1" · the file's bytes as a 64-bit number · the CRC-32 of each SEGMENT_BYTES of it ·
+ * Format of the sums: "BLKSUMS1" · the file's bytes as a 64-bit number · the CRC-32 of each SUMMED_SEGMENT_BYTES of it ·
  * the CRC-32 of all of that; little-endian.
  */
 
@@ -29,16 +29,10 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { checkSum, corrupt, type SumPart } from "../encoding/fault.ts";
+import { CHECKED_BYTES, SUMMED_BYTES, SUMMED_SEGMENT_BYTES } from "./limits.ts";
 import type { Tables } from "./tables.ts";
 
 const MAGIC = Buffer.from("BLKSUMS1");
-const SEGMENT_BYTES = 256 * 1024;
-
-/** Up to this size a whole file is summed, at every start and stop: a tenth of a second. */
-const SUMMED_BYTES = 128 * 1024 ** 2;
-
-/** Up to this size every row is checked when there are no sums: about a second. */
-const CHECKED_BYTES = 128 * 1024 ** 2;
 
 /** Writes the sums of a database that was just closed, unless it is too large for that. */
 export function writeSums(path: string, maxBytes = SUMMED_BYTES): void {
@@ -165,15 +159,15 @@ function isWhole(sums: Buffer): boolean {
 function sumsOf(path: string, maxBytes = SUMMED_BYTES): Buffer | undefined {
   const bytes = statSync(path).size;
   if (bytes > maxBytes) return undefined;
-  const segments = Math.ceil(bytes / SEGMENT_BYTES);
+  const segments = Math.ceil(bytes / SUMMED_SEGMENT_BYTES);
   const sums = Buffer.alloc(MAGIC.length + 8 + segments * 4 + 4);
   sums.set(MAGIC);
   sums.writeBigUInt64LE(BigInt(bytes), MAGIC.length);
-  const segment = Buffer.allocUnsafe(SEGMENT_BYTES);
+  const segment = Buffer.allocUnsafe(SUMMED_SEGMENT_BYTES);
   const file = openSync(path, "r");
   try {
     for (let n = 0; n < segments; n++) {
-      const read = readSync(file, segment, 0, SEGMENT_BYTES, n * SEGMENT_BYTES);
+      const read = readSync(file, segment, 0, SUMMED_SEGMENT_BYTES, n * SUMMED_SEGMENT_BYTES);
       sums.writeUInt32LE(crc32(segment.subarray(0, read)), MAGIC.length + 8 + n * 4);
     }
   } finally {
@@ -189,8 +183,8 @@ function describeDifference(written: Buffer, found: Buffer): string {
   if (size(written) !== size(found)) return ": its size has changed";
   for (let at = MAGIC.length + 8; at < found.length - 4; at += 4) {
     if (written.readUInt32LE(at) === found.readUInt32LE(at)) continue;
-    const from = ((at - MAGIC.length - 8) / 4) * SEGMENT_BYTES;
-    return `: bytes ${from} to ${from + SEGMENT_BYTES} differ`;
+    const from = ((at - MAGIC.length - 8) / 4) * SUMMED_SEGMENT_BYTES;
+    return `: bytes ${from} to ${from + SUMMED_SEGMENT_BYTES} differ`;
   }
   return "";
 }

@@ -12,13 +12,11 @@ import { asFault } from "../encoding/fault.ts";
 import { Batch } from "./batch.ts";
 import { readEntries } from "./journal.ts";
 import { JournalWindow } from "./journal-window.ts";
+import { JOURNAL_BYTES } from "./limits.ts";
 import type { AnyHead, Memtable } from "./memtable.ts";
 import { MemtableFlush } from "./memtable-flush.ts";
 import { transaction } from "./schema.ts";
 import type { Tables } from "./tables.ts";
-
-/** From here on transactions also settle what would rather wait. It bounds the journal, and with it the time of opening. */
-const JOURNAL_BYTES = 2 * 1024 * 1024;
 
 const COMMITTED: CommitAnswer = { type: "committed" };
 

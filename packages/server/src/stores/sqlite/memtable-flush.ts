@@ -9,20 +9,18 @@ import type { DatabaseSync } from "node:sqlite";
 import { StoreError } from "@blockyard/kernel/plain";
 import { pickHeads, settle } from "../encoding/settle.ts";
 import type { JournalWindow } from "./journal-window.ts";
+import {
+  DELETED_FILTERS,
+  LAST_SLICE_BYTES,
+  LAST_SLICE_HEADS,
+  PENDING_BYTES,
+  PENDING_HEADS,
+  SLICE_BYTES,
+  SLICE_HEADS,
+} from "./limits.ts";
 import type { AnyHead, Memtable } from "./memtable.ts";
 import { transaction } from "./schema.ts";
 import type { Tables } from "./tables.ts";
-
-/** From here on transactions also settle. */
-const PENDING_BYTES = 512 * 1024;
-const PENDING_HEADS = 1_024;
-
-/** What one transaction settles at least when there is that much; it also settles twice what it adds. */
-const SLICE_HEADS = 48;
-const SLICE_BYTES = 96 * 1024;
-
-/** Search filters of an earlier program that one transaction deletes. */
-const FILTERS_AT_ONCE = 64;
 
 export interface FlushOptions {
   readonly db: DatabaseSync;
@@ -88,15 +86,15 @@ export class MemtableFlush {
     }
     this.#tables.deleteJournalBefore(needed);
     this.#tables.putMeta("journal", String(journal - 1));
-    if (this.#hasFilters) this.#hasFilters = this.#tables.deleteFilters(FILTERS_AT_ONCE);
+    if (this.#hasFilters) this.#hasFilters = this.#tables.deleteFilters(DELETED_FILTERS);
   }
 
   /** All that can be, in transactions of its own. `lastJournal`: the last number that a journal row has had. */
   all(lastJournal: number): void {
     while (this.#memtable.dirty.size > this.#stuck.size) {
       const picked = pickHeads(this.#memtable, {
-        maxHeads: 1_024,
-        maxBytes: 4 * 1024 * 1024,
+        maxHeads: LAST_SLICE_HEADS,
+        maxBytes: LAST_SLICE_BYTES,
         overdue: Number.POSITIVE_INFINITY,
         except: this.#stuck,
       });

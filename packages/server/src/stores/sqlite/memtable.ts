@@ -20,10 +20,8 @@ import {
 } from "@blockyard/kernel/plain";
 import { joinRun } from "../encoding/runs.ts";
 import type { Before, RawEntry, StreamedEntry } from "./journal.ts";
+import { CLEAN_HEADS, OP_BYTES, WORTHWHILE_BYTES } from "./limits.ts";
 import type { Tables } from "./tables.ts";
-
-/** Heads kept although the tables have all of them. */
-const CLEAN_HEADS = 4_096;
 
 interface Head {
   /** Its number in the tables; given before it is there. */
@@ -122,12 +120,6 @@ export interface Streamed extends StreamedEntry {
   readonly conversation: ConversationHead;
   readonly block: BlockHead;
 }
-
-/** A head is worth settling when it has this much for the tables, or when its block has ended. */
-const WORTHWHILE_BYTES = 16 * 1024;
-
-/** What an op costs beside its text, roughly. */
-const OP_BYTES = 32;
 
 export class Memtable implements Before {
   readonly #tables: Tables;

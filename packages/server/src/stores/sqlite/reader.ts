@@ -10,6 +10,7 @@ import type { Block, ConversationId, Kind, Op, Status } from "@blockyard/kernel"
 import { guarded } from "../encoding/fault.ts";
 import { storedOps, unpackFold } from "../encoding/settle.ts";
 import { textOf } from "../encoding/text.ts";
+import { FILE_LOCK_MS } from "./limits.ts";
 import { type BlockRow, openBlock, type StoredBlock } from "./table-row.ts";
 import { Tables } from "./tables.ts";
 
@@ -49,7 +50,7 @@ export class StoreReader {
   constructor(path: string) {
     this.#db = guarded(
       `cannot read ${path}`,
-      () => new DatabaseSync(path, { readOnly: true, timeout: 2_000 }),
+      () => new DatabaseSync(path, { readOnly: true, timeout: FILE_LOCK_MS }),
     );
     this.#db.exec("PRAGMA cache_size = -16384; PRAGMA query_only = ON");
     this.#tables = new Tables(this.#db);

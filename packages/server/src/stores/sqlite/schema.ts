@@ -29,6 +29,7 @@ import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "@blockyard/kernel/plain";
 import { corrupt, guarded } from "../encoding/fault.ts";
 import { AUDIT_SCHEMA } from "./audit-table.ts";
+import { FILE_LOCK_MS, LOG_PAGES } from "./limits.ts";
 
 export const SCHEMA_VERSION = 2;
 
@@ -38,8 +39,6 @@ const APPLICATION_ID = 0x426c6b79;
 /** Older ones can lose commits when the log is reset (fixed in 3.51.3). */
 const MIN_SQLITE = [3, 51, 3] as const;
 
-/** Pages that the write-ahead log takes up before they are brought into the file. */
-const LOG_PAGES = 4_000;
 /** The length that the log keeps, once it has it: so many pages of 4 KB, and one transaction more. */
 const LOG_BYTES = (LOG_PAGES + 256) * (4_096 + 24);
 
@@ -113,7 +112,7 @@ export interface OpenOptions {
 /** Opens the file, creates or migrates its tables, and asserts the settings that durability rests on. */
 export function openDatabase(path: string, options: OpenOptions = {}): DatabaseSync {
   return guarded(`cannot open ${path}`, () => {
-    const db = new DatabaseSync(path, { enableForeignKeyConstraints: false, timeout: 2_000 });
+    const db = new DatabaseSync(path, { enableForeignKeyConstraints: false, timeout: FILE_LOCK_MS });
     try {
       assertSqlite(db);
       refuseForeign(db, path, options.isBackup);

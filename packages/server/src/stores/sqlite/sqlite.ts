@@ -55,6 +55,7 @@ import {
   readText,
   readTurns,
 } from "./layered-read.ts";
+import { INDEX_AFTER_MS, INDEXED_ROWS } from "./limits.ts";
 import { holdLock, type Lock } from "./lock.ts";
 import { checkLog } from "./log-check.ts";
 import { cutLogTail } from "./log-tail.ts";
@@ -66,10 +67,6 @@ import { finishRestore } from "./restored.ts";
 import { type OpenOptions, openDatabase, transaction } from "./schema.ts";
 import { SEARCH_PROGRAM } from "./search/program.ts";
 import { Tables } from "./tables.ts";
-
-/** A database with so many rows is looked at after opening, for what its search index lacks. */
-const INDEXED_ROWS = 2_048;
-const INDEX_AFTER_MS = 5_000;
 
 export async function openSqliteStore(path: string, options: OpenOptions = {}): Promise<SqliteStore> {
   return new SqliteStore(path, options);

@@ -9,9 +9,9 @@ import type { Child } from "../../processes/child.ts";
 import { ProcessTracker } from "../../processes/process-tracker.ts";
 import { nodeEnv } from "../../system/env.ts";
 import { Connection } from "./acp/connection.ts";
-import { bounds } from "./bounds.ts";
 import { ClaudePeer } from "./claude/peer.ts";
 import { Kept } from "./codex/kept.ts";
+import { bounds } from "./limits.ts";
 
 const LINE = `{"type":"x","text":"${"x".repeat(1024 * 1024)}"}\n`;
 

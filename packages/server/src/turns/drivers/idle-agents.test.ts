@@ -2,8 +2,8 @@
 import { VirtualEnv } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import type { Child } from "../../processes/child.ts";
-import { bounds } from "./bounds.ts";
 import { IdleAgents } from "./idle-agents.ts";
+import { bounds } from "./limits.ts";
 
 class Agent {
   isKilled = false;

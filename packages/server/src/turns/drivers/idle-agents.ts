@@ -4,7 +4,7 @@
 
 import type { ConversationId, Env } from "@blockyard/kernel";
 import type { Child } from "../../processes/child.ts";
-import { bounds } from "./bounds.ts";
+import { bounds } from "./limits.ts";
 
 interface Waiting {
   readonly child: Child;

@@ -9,6 +9,7 @@
 import type { BlockEvent, BlockKey, Env, Json, Reason } from "@blockyard/kernel";
 import type { Adapter } from "@blockyard/providers";
 import { type Api, type ApiRequest, type Failure, failureOf } from "./api.ts";
+import { FIRST_PAUSE_MS, MOST_PAUSE_MS, REQUEST_TRIES } from "./limits.ts";
 import type { Writing } from "./writing.ts";
 
 /** A call that waits for its result. */
@@ -42,10 +43,6 @@ export interface AskingOptions {
   readonly silentMs: number;
 }
 
-const ATTEMPTS = 6;
-const FIRST_PAUSE_MS = 500;
-const MOST_PAUSE_MS = 60_000;
-
 export class Asking {
   readonly #options: AskingOptions;
   readonly #adapter: Adapter;
@@ -62,7 +59,7 @@ export class Asking {
       const { answered, keys } = await this.#attempt(request);
       const { failure } = answered;
       if (answered.end !== "failed" || failure === undefined) return answered;
-      if (!failure.isRetryable || attempt >= ATTEMPTS) {
+      if (!failure.isRetryable || attempt >= REQUEST_TRIES) {
         await this.#report(failure, attempt);
         return answered;
       }
@@ -144,7 +141,7 @@ export class Asking {
     const jitter = grown * (env.random() / 2 ** 32) * 0.25;
     const pauseMs = Math.min(MOST_PAUSE_MS, failure.retryAfterMs ?? grown + jitter);
     const seconds = (pauseMs / 1_000).toFixed(pauseMs < 10_000 ? 1 : 0);
-    const text = `${failure.message}\nRetrying in ${seconds} s (attempt ${attempt + 1} of ${ATTEMPTS})`;
+    const text = `${failure.message}\nRetrying in ${seconds} s (attempt ${attempt + 1} of ${REQUEST_TRIES})`;
     const { status, code } = failure;
     const extra = {
       attempt,

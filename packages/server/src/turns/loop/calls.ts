@@ -22,6 +22,7 @@ import type { Allowance } from "../../access/allowance.ts";
 import { type Effect, onlyReads, reasonToAsk, toAsk } from "../../access/effect.ts";
 import type { Answer } from "../run.ts";
 import type { ToolCall } from "./asking.ts";
+import { PARALLEL_CALLS } from "./limits.ts";
 import { effectsOf } from "./tools/effects.ts";
 import { failed, type LoopTool, type ToolRun } from "./tools/tool.ts";
 import type { Writing } from "./writing.ts";
@@ -61,8 +62,6 @@ interface Asked {
   readonly settle: (leave: Leave) => void;
 }
 
-const SIDE_BY_SIDE = 8;
-
 export class Calls {
   readonly #options: CallsOptions;
   /** Requests that wait for the owner. */
@@ -77,7 +76,7 @@ export class Calls {
     const waiting = [...calls];
     while (waiting.length > 0) {
       // Weighed when it is their turn: an earlier call may have changed where a path leads.
-      const next = await Promise.all(waiting.slice(0, SIDE_BY_SIDE).map((call) => this.#weigh(call)));
+      const next = await Promise.all(waiting.slice(0, PARALLEL_CALLS).map((call) => this.#weigh(call)));
       const alone = next.findIndex((each) => this.#isAlone(each));
       const together = alone === 0 ? 1 : alone === -1 ? next.length : alone;
       waiting.splice(0, together);

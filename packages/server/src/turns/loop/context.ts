@@ -34,6 +34,7 @@ import {
   type ThinkingPart,
   type UserPart,
 } from "./exchange.ts";
+import { INPUT_DEPTH } from "./limits.ts";
 import { attachedText, includedText, pictureOf, resultText } from "./result-text.ts";
 
 export interface ContextRules {
@@ -93,7 +94,6 @@ interface Gathered {
 
 const OPENING = "[The beginning of this conversation is not shown.]";
 const REPLACED = /[\ufffd\u2400]/;
-const INPUT_DEPTH = 64;
 
 class Building {
   readonly #reasoner: string | undefined;

@@ -5,7 +5,7 @@
  */
 import type { Json } from "@blockyard/kernel";
 import { END_MARKER, LineReader, parseJson, type SseItem, SseReader } from "@blockyard/providers";
-import { bounds } from "./bounds.ts";
+import { bounds } from "./limits.ts";
 
 export interface StreamRequest {
   readonly url: string;

@@ -24,6 +24,7 @@ import type { Api } from "./api.ts";
 import { type Answered, Asking } from "./asking.ts";
 import { Calls, type ToolContext } from "./calls.ts";
 import { type Exchange, validate } from "./exchange.ts";
+import { LOOP_ROUNDS, MODEL_SILENT_MS } from "./limits.ts";
 import { modelContext } from "./model-context.ts";
 import type { LoopTool } from "./tools/tool.ts";
 import { type TurnOutcome, Writing } from "./writing.ts";
@@ -41,9 +42,6 @@ export interface LoopOptions {
   /** Takes secrets out of what is stored, and so of what the model is sent later. */
   readonly secrets?: Secrets | undefined;
 }
-
-export const ROUNDS = 50;
-const SILENT_MS = 5 * 60_000;
 
 export class LoopRun implements Run {
   readonly ended: Promise<RunEnd>;
@@ -115,12 +113,12 @@ export class LoopRun implements Run {
   }
 
   async #rounds(): Promise<TurnOutcome> {
-    const { api, kernel, tools, maxTokens, silentMs = SILENT_MS } = this.#options;
+    const { api, kernel, tools, maxTokens, silentMs = MODEL_SILENT_MS } = this.#options;
     const { signal } = this.#abort;
     const stopping = () => this.#reason;
     const asking = new Asking({ api, writing: this.#writing, env: kernel.env, signal, stopping, silentMs });
     const model = this.#start.request.model ?? api.defaultModel;
-    for (let round = 1; round <= ROUNDS; round++) {
+    for (let round = 1; round <= LOOP_ROUNDS; round++) {
       const exchange = await patiently(kernel.env, () => this.#exchange());
       if (isProblem(exchange)) return this.#refused(exchange);
       if (signal.aborted) return this.#stopped();
@@ -130,7 +128,7 @@ export class LoopRun implements Run {
       const lost = await this.#writing.settle();
       if (lost) return { status: "error", reason: "failed", error: lost.message };
     }
-    const error = `Stopped after ${ROUNDS} rounds of tool calls. Send another message to continue`;
+    const error = `Stopped after ${LOOP_ROUNDS} rounds of tool calls. Send another message to continue`;
     await this.#writing.error({ text: error, metadata: { code: "max_rounds" } });
     return { status: "error", reason: "failed", stopReason: "max_rounds", error };
   }

@@ -6,9 +6,7 @@
 import type { Block, Kind, WholeBlock } from "@blockyard/kernel";
 import { fileText } from "../attachments.ts";
 import type { Picture } from "./exchange.ts";
-
-/** A longer text reaches the model with its middle left out. */
-export const RESULT_CHARS = 60_000;
+import { RESULT_CHARS } from "./limits.ts";
 
 const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 

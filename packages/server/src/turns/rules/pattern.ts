@@ -8,6 +8,7 @@
 import { basename, dirname, isAbsolute, relative, resolve } from "node:path";
 import type { AskSubject } from "@blockyard/kernel";
 import { guardOfName } from "../../files/guarded-path.ts";
+import { LOOSE_WORDS, OFFERED_PATTERNS } from "../limits.ts";
 import { type Command, commandsIn, looseWords } from "./command-words.ts";
 import type { Pattern } from "./contract.ts";
 import { firstWords, isMoreThanItsVerb } from "./first-words.ts";
@@ -23,14 +24,14 @@ export function patternsOf(
       const commands = commandsIn(subject.command) ?? [];
       if (!isDeny && !areApart(commands, cwd)) return [];
       const found = commands.map(({ words }) => commandPattern(words, isDeny));
-      return found.length > MOST_PATTERNS ? [] : unique(found);
+      return found.length > OFFERED_PATTERNS ? [] : unique(found);
     }
     case "diff": {
       const folders = (subject.paths ?? []).map((path) => dirname(resolve(cwd, path)));
       const isGuarded = (subject.paths ?? []).some((path) => guardOf(path, cwd) !== undefined);
       const isInside = folders.every((folder) => within(cwd, folder));
       if (isGuarded || !isInside || folders.length === 0) return [];
-      return unique(folders.map((folder) => ({ type: "path", folder }) as const)).slice(0, MOST_PATTERNS);
+      return unique(folders.map((folder) => ({ type: "path", folder }) as const)).slice(0, OFFERED_PATTERNS);
     }
     case "url": {
       const domain = hostOf(subject.url);
@@ -50,8 +51,6 @@ export function patternsOf(
       return [];
   }
 }
-
-const MOST_PATTERNS = 5;
 
 function commandPattern(words: readonly string[], isDeny: boolean): Pattern {
   const first = firstWords(words, isDeny);
@@ -77,9 +76,6 @@ export function allows(patterns: readonly Pattern[], subject: AskSubject, cwd: s
   }
   return patterns.some((pattern) => isSame(pattern, subject));
 }
-
-/** So many words of a text that cannot be taken apart are looked at behind a program's name. */
-const LOOSE_WORDS = 64;
 
 /** Whether a pattern is about any part of it. */
 export function denies(pattern: Pattern, subject: AskSubject, cwd: string): boolean {

@@ -19,6 +19,7 @@ import {
 } from "@blockyard/kernel";
 import { z } from "zod";
 import { writePrivate } from "../../system/private-file.ts";
+import { MAX_RULES } from "../limits.ts";
 import { type Pattern, patternSchema } from "./contract.ts";
 import { allows, denies, patternsOf, patternWords, within } from "./pattern.ts";
 
@@ -47,8 +48,6 @@ export interface Decision {
   /** The rule, for whoever reads the call. */
   readonly words: string;
 }
-
-const MOST_RULES = 1_000;
 
 /** Our own answers beside those that an agent suggests. */
 const OWN = {
@@ -80,7 +79,7 @@ export class Rules {
     if (id !== undefined && !all.some((each) => each.id === id)) return notThere(id);
     if ((what.conversation === undefined) === (what.workspace === undefined))
       return problem("invalid", "a rule counts in a conversation or in a workspace: give one of the two");
-    if (id === undefined && all.length >= MOST_RULES)
+    if (id === undefined && all.length >= MAX_RULES)
       return problem("busy", `there are ${all.length} rules already: take some back first`);
     const workspace = what.workspace === undefined ? {} : { workspace: real(what.workspace) };
     const fresh = id ?? `rule-${randomName(this.#env as Env, 8)}`;

@@ -11,13 +11,9 @@ import { isProblem, type Kernel, type Metadata, metadataOf, RESULT_KINDS } from 
 import { joinDiffs, unifiedDiff } from "@blockyard/providers";
 import { guardOfName } from "../../files/guarded-path.ts";
 import type { Secrets } from "../../ingest/secrets.ts";
+import { OBSERVED_BLOCKS, OBSERVED_DIFF_CHARS, OBSERVED_FILES } from "../limits.ts";
 import type { TurnStart } from "../run.ts";
 import { differences, type FileDifference, type Snapshot, takeSnapshot } from "./snapshot.ts";
-
-/** More files are counted, not shown. */
-const MOST_FILES = 40;
-const MOST_DIFF_CHARS = 400_000;
-const MOST_BLOCKS = 2_000;
 
 type Change = Metadata<"file_change">["changes"][number];
 
@@ -56,7 +52,7 @@ export class WorkspaceObserver {
     if (done === undefined || !done.ranCommand) return;
     const after = await takeSnapshot(before.folder, this.#env);
     if (after === undefined) return;
-    const found = await differences(before, after, (path) => done.shown.has(path), MOST_FILES);
+    const found = await differences(before, after, (path) => done.shown.has(path), OBSERVED_FILES);
     const changes = changesOf(found.changed, (diff) => this.#secrets?.clean(diff) ?? diff);
     if (changes.length === 0) return;
     const text = joinDiffs(changes.map(({ diff }) => diff));
@@ -78,7 +74,7 @@ export class WorkspaceObserver {
     folder: string,
   ): Promise<{ readonly ranCommand: boolean; readonly shown: ReadonlySet<string> } | undefined> {
     const query = { conversation: request.conversation, kinds: RESULT_KINDS, order: "last" } as const;
-    const blocks = await this.#kernel.blocks({ ...query, limit: MOST_BLOCKS });
+    const blocks = await this.#kernel.blocks({ ...query, limit: OBSERVED_BLOCKS });
     if (isProblem(blocks)) return undefined;
     const own = blocks.filter(({ metadata }) => metadata.turn === id);
     const shown = own.flatMap((block) =>
@@ -105,6 +101,6 @@ function changesOf(
     if (isSecret || before === undefined || after === undefined) return [{ path, kind, diff: "" }];
     const diff = clean(unifiedDiff(path, { before, after }, kind));
     chars += diff.length;
-    return [{ path, kind, diff: chars > MOST_DIFF_CHARS ? "" : diff }];
+    return [{ path, kind, diff: chars > OBSERVED_DIFF_CHARS ? "" : diff }];
   });
 }

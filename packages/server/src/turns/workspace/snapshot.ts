@@ -13,16 +13,14 @@ import { lstat, readFile, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { findCommand } from "../../processes/child.ts";
 import { childEnvironment } from "../../processes/child-env.ts";
-
-/** A folder with more files is not looked at. */
-const MAX_FILES = 50_000;
-/** Of longer files only that they have changed is known. */
-const MAX_FILE_BYTES = 512 * 1024;
-/** Texts of files that git does not have, of one snapshot. */
-const MAX_HELD_BYTES = 16 * 1024 * 1024;
-const GIT_MS = 5_000;
-const GIT_BYTES = 64 * 1024 * 1024;
-const STATS_AT_ONCE = 64;
+import {
+  GIT_BYTES,
+  GIT_MS,
+  PARALLEL_STATS,
+  SNAPSHOT_BYTES,
+  SNAPSHOT_FILE_BYTES,
+  SNAPSHOT_FILES,
+} from "../limits.ts";
 
 interface FileState {
   readonly mtimeMs: number;
@@ -55,7 +53,7 @@ export async function takeSnapshot(folder: string, env: Environment): Promise<Sn
   if (tracked === undefined || others === undefined) return undefined;
   const index = indexed(tracked.toString("utf8"));
   const names = [...index.keys(), ...others.toString("utf8").split("\0").filter(Boolean)];
-  if (names.length > MAX_FILES) return undefined;
+  if (names.length > SNAPSHOT_FILES) return undefined;
   const files = await statesOf(folder, names);
   const held = await heldTexts(folder, files, index);
   return {
@@ -149,8 +147,8 @@ function isUntouched(entry: IndexEntry, file: FileState | undefined): boolean {
 async function statesOf(folder: string, names: readonly string[]): Promise<ReadonlyMap<string, FileState>> {
   const files = new Map<string, FileState>();
   const isInside = insideOf(folder);
-  for (let i = 0; i < names.length; i += STATS_AT_ONCE) {
-    const some = names.slice(i, i + STATS_AT_ONCE);
+  for (let i = 0; i < names.length; i += PARALLEL_STATS) {
+    const some = names.slice(i, i + PARALLEL_STATS);
     const stats = await Promise.all(
       some.map(async (name) =>
         (await isInside(name)) ? lstat(join(folder, name)).catch(() => undefined) : undefined,
@@ -188,13 +186,13 @@ async function heldTexts(
   const texts = new Map<string, string>();
   const wanted = [...files].filter(([path, file]) => {
     const entry = index.get(path);
-    return file.bytes <= MAX_FILE_BYTES && (entry === undefined || !isUntouched(entry, file));
+    return file.bytes <= SNAPSHOT_FILE_BYTES && (entry === undefined || !isUntouched(entry, file));
   });
   wanted.sort(([, one], [, other]) => other.mtimeMs - one.mtimeMs);
   let bytes = 0;
   for (const [path, file] of wanted) {
     bytes += file.bytes;
-    if (bytes > MAX_HELD_BYTES) break;
+    if (bytes > SNAPSHOT_BYTES) break;
     const text = await readFile(join(folder, path)).then(textIn, () => undefined);
     if (text !== undefined) texts.set(path, text);
   }
@@ -202,6 +200,6 @@ async function heldTexts(
 }
 
 function textIn(bytes: Buffer): string | undefined {
-  if (bytes.length > MAX_FILE_BYTES || bytes.includes(0) || !isUtf8(bytes)) return undefined;
+  if (bytes.length > SNAPSHOT_FILE_BYTES || bytes.includes(0) || !isUtf8(bytes)) return undefined;
   return bytes.toString("utf8");
 }

@@ -14,21 +14,17 @@
 import { isEnded } from "@blockyard/kernel/plain";
 import { SegmentBuilder } from "../../../search/segment/segment-builder.ts";
 import { mergeSegments } from "../../../search/segment/segment-merge.ts";
+import {
+  FRESH_BLOCKS,
+  FRESH_CHARS,
+  MAX_SEGMENT_CHARS,
+  MAX_SEGMENT_DOCUMENTS,
+  MERGED_SEGMENTS,
+  MUCH_TIMES,
+  SEGMENT_CHARS,
+} from "../limits.ts";
 import { type BlockOutline, type ConversationState, outlineOf, type StoreReader } from "../reader.ts";
 import { IndexFolder, type Segment } from "./index-folder.ts";
-
-/** A segment is made when so many blocks, or so many units of text, are fresh and will not change soon. */
-const FRESH_BLOCKS = 256;
-const FRESH_CHARS = 1024 * 1024;
-/** So many times as much is more than a search looks at in its time, on a busy machine. */
-const MUCH = 8;
-/** Units of text of one segment, where there is more to do. */
-const SEGMENT_CHARS = 16 * 1024 * 1024;
-/** Segments are merged when so many have about the same size: within a factor of as many. */
-const MERGED_SEGMENTS = 8;
-/** Larger ones are left as they are. */
-const MAX_SEGMENT_CHARS = 2 ** 31;
-const MAX_SEGMENT_DOCUMENTS = 500_000;
 
 /** A block that is not in the index as it is. */
 export interface FreshBlock extends BlockOutline {
@@ -64,7 +60,7 @@ export class Indexer {
 
   /** How many conversations are in the index, and of how many; undefined: all, but for what is looked at in no time. */
   get progress(): { readonly indexed: number; readonly total: number } | undefined {
-    if (this.backlog.length === 0 && !this.#hasFresh(MUCH * FRESH_BLOCKS, MUCH * FRESH_CHARS))
+    if (this.backlog.length === 0 && !this.#hasFresh(MUCH_TIMES * FRESH_BLOCKS, MUCH_TIMES * FRESH_CHARS))
       return undefined;
     const missing = new Set(this.backlog.map(({ conversation }) => conversation));
     for (const block of this.fresh.values()) if (this.#isReady(block)) missing.add(block.conversation);

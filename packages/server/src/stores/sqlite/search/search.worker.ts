@@ -14,12 +14,10 @@ import { say, serveRequests } from "../../../search/search-thread.ts";
 import { SegmentDamage } from "../../../search/segment/segment-damage.ts";
 import { busyClock, stoppable } from "../../../search/stoppable.ts";
 import type { ThreadGate } from "../../../system/thread-gate.ts";
+import { INDEX_SLICE_MS } from "../limits.ts";
 import { StoreReader } from "../reader.ts";
 import { Indexer } from "./indexer.ts";
 import { DatabaseSource } from "./source.ts";
-
-/** Work on the index between two looks at whether somebody asks for something. */
-const SLICE_MS = 8;
 
 const { path, gate } = workerData as { readonly path?: string; readonly gate: ThreadGate["shared"] };
 let reader: StoreReader | undefined;
@@ -83,7 +81,7 @@ function refreshed(from: StoreReader, request: Request & { type: "search" | "ind
 function goOn(): void {
   const current = indexer;
   if (work === undefined || current === undefined || reader === undefined) return;
-  const endMs = performance.now() + SLICE_MS;
+  const endMs = performance.now() + INDEX_SLICE_MS;
   try {
     const isDone = reader.read(() => {
       while (performance.now() < endMs) if (work?.next().done === true) return true;

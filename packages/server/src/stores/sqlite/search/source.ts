@@ -13,13 +13,11 @@ import type { MemtableBlock } from "../../../search/message.ts";
 import type { RecentTexts } from "../../../search/recent-texts.ts";
 import type { SegmentReader } from "../../../search/segment/segment-reader.ts";
 import { textOf } from "../../encoding/text.ts";
+import { OVERSIZED_CHARS } from "../limits.ts";
 import type { StoreReader } from "../reader.ts";
 import type { BlockRow } from "../table-row.ts";
 import type { Segment } from "./index-folder.ts";
 import type { Indexer } from "./indexer.ts";
-
-/** A longer block that is not indexed is looked at after all others. */
-const OVERSIZED_CHARS = 4 * 1024 * 1024;
 
 /** A block that may match: as the tables have it, or as it was handed over because they lack some of it. */
 type Candidate = ({ readonly stored: BlockRow } | { readonly memtable: MemtableBlock }) & {

@@ -5,7 +5,7 @@
 
 import { askOf, type BlockEvent, type BlockKey } from "@blockyard/kernel";
 import type { Answer } from "../../run.ts";
-import { bounds } from "../bounds.ts";
+import { bounds } from "../limits.ts";
 import { acpResponse, cancelledResponse } from "./answer.ts";
 import type { Respond } from "./peer.ts";
 

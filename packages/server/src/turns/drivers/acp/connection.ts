@@ -9,7 +9,8 @@ import { type Env, type Json, type JsonObject, type Problem, problem } from "@bl
 import { type Direction, isObject, LineReader, trafficLine } from "@blockyard/providers";
 import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.ts";
 import type { ProcessTracker } from "../../../processes/process-tracker.ts";
-import { bounds } from "../bounds.ts";
+import { bounds } from "../limits.ts";
+import { COMMANDS_MS, HELLO_MS } from "./limits.ts";
 import { Peer, type Reply, type Respond } from "./peer.ts";
 import { inMode, type Setting, settled } from "./settings.ts";
 
@@ -19,11 +20,7 @@ const CAPABILITIES = {
   terminal: false,
   elicitation: { form: {} },
 };
-/** How long the answer to `initialize` and to a new session may take; agents load for seconds. */
-const HELLO_MS = 120_000;
 const AUTH_REQUIRED = -32000;
-/** Agents tell their commands by themselves, a moment after the session is there. */
-const COMMANDS_MS = 2_000;
 
 export interface Listener {
   /** A line of traffic, as it is kept. */

@@ -11,12 +11,10 @@ import type { TurnRequest } from "../../run.ts";
 import { SecondTry } from "../../second-try.ts";
 import { type AcpAgent, acpSpec } from "./agents.ts";
 import { Connection } from "./connection.ts";
+import { IDLE_MS, IDLE_PROCESSES } from "./limits.ts";
 import { offersOf } from "./offers.ts";
 import { type AcpOptions, AcpRun, type Idle } from "./run.ts";
 import { type Choice, modelsIn } from "./settings.ts";
-
-const IDLE_MS = 5 * 60_000;
-const MOST_IDLE = 3;
 
 /** What the protocol lets an agent do; what one of them lacks shows when it is asked for, or is in its line of agents.ts. */
 export const ACP_ABILITIES: Abilities = {
@@ -167,7 +165,7 @@ class IdleConnections implements Idle {
       if (this.#waiting.get(conversation)?.connection === connection) this.#forget(conversation);
     });
     for (const oldest of this.#waiting.keys()) {
-      if (this.#waiting.size <= MOST_IDLE) return;
+      if (this.#waiting.size <= IDLE_PROCESSES) return;
       void this.close(oldest);
     }
   }

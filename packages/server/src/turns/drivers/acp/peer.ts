@@ -9,6 +9,7 @@
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { type Direction, isObject, parseJson } from "@blockyard/providers";
+import { OPEN_REQUESTS } from "./limits.ts";
 
 export interface Failure {
   readonly code: number | undefined;
@@ -37,8 +38,6 @@ export interface PeerOptions {
 }
 
 const METHOD_NOT_FOUND = -32601;
-/** Requests of the other side that may be open at once; more are refused. */
-const MOST_OPEN = 1_000;
 
 export class Peer {
   readonly #options: PeerOptions;
@@ -101,7 +100,7 @@ export class Peer {
       if (!this.#open.delete(key) || this.#isClosed) return;
       this.#send({ jsonrpc: "2.0", id, ...answer });
     };
-    const isTaken = this.#open.size <= MOST_OPEN && this.#options.onRequest(method, params, key, respond);
+    const isTaken = this.#open.size <= OPEN_REQUESTS && this.#options.onRequest(method, params, key, respond);
     if (!isTaken) respond({ error: { code: METHOD_NOT_FOUND, message: `Method not found: ${method}` } });
   }
 

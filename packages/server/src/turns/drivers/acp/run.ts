@@ -29,17 +29,12 @@ import { type AcpAgent, acpSpec } from "./agents.ts";
 import { cancelledResponse } from "./answer.ts";
 import { AcpAsks } from "./asks.ts";
 import { Connection, type Listener } from "./connection.ts";
+import { CANCEL_MS, TRAILING_MS, WAITING_MESSAGES } from "./limits.ts";
 import type { Reply, Respond } from "./peer.ts";
 import { promptOf, wordsOf } from "./prompt.ts";
 import { providerOf } from "./provider.ts";
 import { currentMode, effortSetting, hasMode, modelSetting, modeSetting, type Setting } from "./settings.ts";
 
-/** Some agents tell their usage right after the answer. */
-const TRAILING_MS = 200;
-/** How long an agent gets to answer a prompt that was cancelled. */
-const CANCEL_MS = 10_000;
-/** Messages that wait to be asked for. */
-const MOST_MESSAGES = 100;
 /** A session that is gone says so in its own answer, never in a turn's error. */
 const NEVER = /(?!)/;
 
@@ -143,7 +138,7 @@ export class AcpRun implements Trial {
       return problem("unavailable", "this agent reads messages after its turn");
     if (this.#isOver || this.#stopping !== undefined || this.#connection === undefined)
       return problem("gone", "the agent's turn is over");
-    if (this.#messages.size >= MOST_MESSAGES) return problem("busy", "too many messages wait to be read");
+    if (this.#messages.size >= WAITING_MESSAGES) return problem("busy", "too many messages wait to be read");
     this.#messages.set(message.id, message);
     return undefined;
   }

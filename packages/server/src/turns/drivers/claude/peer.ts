@@ -6,7 +6,7 @@
 import { type Env, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";
 import { LineReader } from "@blockyard/providers";
 import type { Child, ChildEnd } from "../../../processes/child.ts";
-import { bounds } from "../bounds.ts";
+import { bounds } from "../limits.ts";
 
 export interface PeerListener {
   /** A line that it printed. The next one waits until this is taken. */

@@ -26,7 +26,7 @@ import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
 import type { AgentTask, Answer, RunEnd } from "../../run.ts";
 import type { Trial } from "../../second-try.ts";
-import { bounds } from "../bounds.ts";
+import { bounds } from "../limits.ts";
 import { claudeMessage, modeOf, NATIVE_MODES } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";
 import { claudeResponse, keptRules } from "./response.ts";

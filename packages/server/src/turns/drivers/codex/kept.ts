@@ -6,7 +6,7 @@
 import { type Problem, problem } from "@blockyard/kernel";
 import { trafficLine } from "@blockyard/providers";
 import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
-import { bounds } from "../bounds.ts";
+import { bounds } from "../limits.ts";
 import type { Direction } from "./connection.ts";
 
 export class Kept {

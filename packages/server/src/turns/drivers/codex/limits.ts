@@ -7,6 +7,8 @@ export const limits = {
   openMs: 60_000,
   /** How long it may take to answer any other request. One that is never answered must not hold a turn. */
   answerMs: 20_000,
+  /** How long the program has to end a turn that was stopped. */
+  stopMs: 3_000,
   /** How long what the agent offers is remembered. */
   offersMs: 5 * 60_000,
   /** How long it is remembered whether somebody is logged in. */

@@ -5,7 +5,7 @@
 
 import { askOf, type BlockEvent, type BlockKey, type Json, type JsonObject } from "@blockyard/kernel";
 import type { Answer } from "../../run.ts";
-import { bounds } from "../bounds.ts";
+import { bounds } from "../limits.ts";
 import { codexAnswer } from "./answer.ts";
 import type { Connection } from "./connection.ts";
 

@@ -60,7 +60,6 @@ export interface Program {
   readonly opened: () => void;
 }
 
-const STOP_MS = 3_000;
 const LOST = /no rollout found for thread id|thread not found/;
 const NO_APP_SERVER = /unrecognized subcommand|unexpected argument|invalid subcommand/i;
 const LOCKED =
@@ -156,7 +155,7 @@ export class CodexRun implements Trial {
     const { kernel, graceMs } = this.#options;
     if (!this.#thread.hasTurn) return this.#child.stop();
     this.#thread.interrupt();
-    kernel.env.after(graceMs ?? STOP_MS, () => {
+    kernel.env.after(graceMs ?? limits.stopMs, () => {
       if (!this.#child.isOver) this.#child.stop();
     });
   }

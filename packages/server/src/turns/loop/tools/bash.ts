@@ -9,12 +9,8 @@ import { rowOf } from "@blockyard/providers";
 import { z } from "zod";
 import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.ts";
 import { childEnvironment } from "../../../processes/child-env.ts";
+import { BASH_MS, BASH_OUTPUT_CHARS, LONGEST_BASH_MS } from "../limits.ts";
 import { loopTool, type ToolRun } from "./tool.ts";
-
-const USUAL_MS = 120_000;
-const MOST_MS = 600_000;
-/** What a command may print; the rest is counted and left out. */
-const OUTPUT_CHARS = 1024 * 1024;
 
 export const bashTool = loopTool({
   name: "bash",
@@ -24,7 +20,7 @@ export const bashTool = loopTool({
     "the workspace is writable, and the network may be off.",
   input: z.strictObject({
     command: z.string().min(1).max(100_000),
-    timeout_ms: z.number().int().min(1_000).max(MOST_MS).default(USUAL_MS),
+    timeout_ms: z.number().int().min(1_000).max(LONGEST_BASH_MS).default(BASH_MS),
     description: z.string().max(500).optional().describe("What the command does, in a few words"),
   }),
   async run({ command, timeout_ms, description }, run) {
@@ -90,7 +86,7 @@ class Command {
   }
 
   #print(text: string): void {
-    const room = OUTPUT_CHARS - this.#text.length;
+    const room = BASH_OUTPUT_CHARS - this.#text.length;
     const kept = text.length <= room ? text : text.slice(0, Math.max(0, room)).toWellFormed();
     this.#leftOut += text.length - kept.length;
     if (kept === "") return;

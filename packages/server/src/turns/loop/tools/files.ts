@@ -14,12 +14,10 @@ import {
   unifiedDiff,
 } from "@blockyard/providers";
 import { z } from "zod";
+import { READ_FILE_CHARS, READ_LINES } from "../limits.ts";
 import { failed, loopTool } from "./tool.ts";
 import type { Place, Workspace } from "./workspace.ts";
 
-const READ_LINES = 2_000;
-/** No longer file is read either. */
-const FILE_CHARS = 10 * 1024 * 1024;
 const path = z.string().min(1).max(4_096).describe("Path relative to the workspace root");
 const text = z.string().max(8 * 1024 * 1024);
 
@@ -102,8 +100,8 @@ export const editTool = loopTool({
       );
     // Before it is made: a letter that stands there a million times may become a page each time.
     const chars = before.length + times * (new_text.length - old_text.length);
-    if (chars > FILE_CHARS)
-      return failed(`${place.name} would have ${chars} characters; the limit is ${FILE_CHARS}`);
+    if (chars > READ_FILE_CHARS)
+      return failed(`${place.name} would have ${chars} characters; the limit is ${READ_FILE_CHARS}`);
     return change(
       workspace,
       place,

@@ -7,18 +7,20 @@ import { type Dirent, promises as fs } from "node:fs";
 import { join, matchesGlob } from "node:path";
 import { isProblem, type Problem, problem } from "@blockyard/kernel";
 import { z } from "zod";
+import {
+  FIND_MATCH_MS,
+  FIND_MS,
+  GLOB_DEPTHS,
+  GLOB_STARS,
+  GLOB_WAYS,
+  LISTED_FILES,
+  SEARCHED_BYTES,
+  SEARCHED_FILE_BYTES,
+  WALKED_FILES,
+} from "../limits.ts";
 import { failed, loopTool, plain, type ToolRun } from "./tool.ts";
 import type { Place, Workspace } from "./workspace.ts";
 
-const WALKED_FILES = 100_000;
-const LISTED_FILES = 1_000;
-const SEARCHED_BYTES = 128 * 1024 * 1024;
-const FILE_BYTES = 2 * 1024 * 1024;
-const SEARCH_MS = 20_000;
-const MATCH_MS = 5_000;
-const GLOB_STARS = 3;
-const GLOB_DEPTHS = 4;
-const GLOB_WAYS = 64;
 const SKIPPED = new Set([".git", "node_modules"]);
 
 const folder = z
@@ -148,7 +150,7 @@ class Search {
   why: string | undefined;
   readonly #grep: Grep;
   readonly #run: ToolRun;
-  readonly #until = performance.now() + SEARCH_MS;
+  readonly #until = performance.now() + FIND_MS;
   #bytes = 0;
 
   constructor(grep: Grep, run: ToolRun) {
@@ -164,7 +166,7 @@ class Search {
     const { pattern, glob, literal, ignore_case, context_lines, max_matches } = this.#grep;
     if (glob !== undefined && !fits(file.name, glob)) return undefined;
     const stat = await fs.lstat(file.path).catch(() => undefined);
-    if (!stat?.isFile() || stat.size > FILE_BYTES) return undefined;
+    if (!stat?.isFile() || stat.size > SEARCHED_FILE_BYTES) return undefined;
     this.#bytes += stat.size;
     if (this.#bytes > SEARCHED_BYTES) this.why = "more files than are searched at once: narrow the path";
     if (performance.now() > this.#until) this.why = "out of time: narrow the path";
@@ -183,7 +185,7 @@ class Search {
       contextLines: context_lines,
       maxMatches: left,
     };
-    const answer = await this.#run.matcher(text, query, MATCH_MS);
+    const answer = await this.#run.matcher(text, query, FIND_MATCH_MS);
     if (isProblem(answer) && answer.problem !== "timeout") return answer;
     if (isProblem(answer)) {
       this.slow++;

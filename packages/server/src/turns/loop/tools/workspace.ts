@@ -16,6 +16,7 @@ import { guardOfName } from "../../../files/guarded-path.ts";
 import type { LoopFiles } from "../../../files/loop-files.ts";
 import { isGit } from "../../../files/path.ts";
 import { isAt } from "../../../files/root.ts";
+import { READ_FILE_BYTES } from "../limits.ts";
 
 export interface Place {
   /** Where it really is. */
@@ -32,8 +33,6 @@ export interface WorkspaceOptions {
   /** Guarded files that may be read and written all the same, by name. */
   readonly permitted?: readonly string[];
 }
-
-const FILE_BYTES = 10 * 1024 * 1024;
 
 export class Workspace {
   readonly root: string;
@@ -121,8 +120,10 @@ export class Workspace {
         return problem("conflict", `${name} was moved in the meantime; try again`, { path: name });
       const { size } = await file.stat().then((each) => (each.isFile() ? each : { size: -1 }));
       if (size < 0) return problem("invalid", `${name} is not a file`);
-      if (size > FILE_BYTES)
-        return problem("too_large", `${name} has ${size} bytes; at most ${FILE_BYTES} are read`, { size });
+      if (size > READ_FILE_BYTES)
+        return problem("too_large", `${name} has ${size} bytes; at most ${READ_FILE_BYTES} are read`, {
+          size,
+        });
       const bytes = await file.readFile();
       if (bytes.includes(0)) return problem("invalid", `${name} is not a text file`);
       // A block's text has no byte order mark; its file keeps it.

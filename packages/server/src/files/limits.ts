@@ -56,3 +56,16 @@ export const bounds = {
 
 /** The same with other numbers, for tests. */
 export type Bounds = { readonly [K in keyof typeof bounds]: number };
+
+// Disk file
+/** A file that is written to while it is read is read again so often. */
+export const READ_TRIES = 3;
+/** Longer than file systems take to tell two times apart. */
+export const FILE_TIME_MS = 100;
+
+// Grants
+/** Of one workspace. */
+export const MAX_GRANTS = 500;
+
+// Named files
+export const NAMED_DEPTH = 3;

@@ -1,0 +1,113 @@
+/** Bounds of the command: what it waits for, what it reads and prints at once. */
+
+// ACP record
+/** How often the copy of an agent's stream is looked at, and how much of it is read at once. */
+export const RECORD_LOOK_MS = 100;
+export const RECORD_READ_BYTES = 256 * 1024;
+
+// ACP tee
+/** What waits for a slow disk; then the copy is given up. */
+export const TEE_WAITING_BYTES = 64 * 1024 * 1024;
+/** How long the end of the copy may hold up the end of the agent. */
+export const TEE_CLOSE_MS = 500;
+
+// Attach turn
+/** Blocks of a running turn that are shown, and among which asks are looked for. */
+export const ATTACHED_BLOCKS = 300;
+
+// Audit
+/** Entries that are asked for at once. */
+export const AUDIT_PAGE_ENTRIES = 1_000;
+export const AUDIT_DETAIL_CHARS = 200;
+
+// Block text
+/** Of a thought, where its first sentence is looked for. */
+export const THINKING_CHARS = 1_000;
+
+// Client watch
+/** How often it is looked whether the parent process is still there. */
+export const PARENT_LOOK_MS = 1_000;
+
+// Command client
+/** How long a command waits for another one that has the store open, and how often it looks. */
+export const LOCK_WAIT_MS = 10_000;
+export const LOCK_STEP_MS = 100;
+/** How long a server may take to say that it is there. */
+export const HEALTH_MS = 3_000;
+
+// Doctor checks
+/** How long an agent may take to say its version. */
+export const AGENT_VERSION_MS = 5_000;
+export const DOCTOR_HEALTH_MS = 3_000;
+
+// Flow
+/** So much of a pipe is read to find out whose format it is. */
+export const PIPE_START_BYTES = 64 * 1024;
+export const PIPE_START_LINES = 3;
+/** What waits to be sent, before the pipe is paused. */
+export const PIPE_WAITING_BYTES = 4 * 1024 * 1024;
+
+// Follow
+/** How often a followed file is looked at. */
+export const FOLLOW_MS = 1_000;
+
+// Grant
+export const GRANTED_NAME_CHARS = 200;
+
+// Import sessions
+/** How often logs are looked at while they are watched. */
+export const IMPORT_WATCH_MS = 1_000;
+/** So much of a log is read to find out whose format it is. */
+export const LOG_HEAD_BYTES = 256 * 1024;
+
+// Log import
+/** Conversations that are asked for at once. */
+export const IMPORTED_PAGE_ROWS = 500;
+
+// List of conversations
+/** The most that `--limit` takes. */
+export const LISTED_ROWS = 2_000;
+
+// MCP stdio
+/** How long after a lost stream of changes the next is asked for. */
+export const CHANGES_RETRY_MS = 2_000;
+/** One line of that stream. */
+export const CHANGE_LINE_CHARS = 4 * 1024 * 1024;
+/** Resources that were streamed and are remembered. */
+export const STREAMED_URIS = 1_000;
+/** What was asked for before the input ended is still answered, for this long. */
+export const LAST_ANSWERS_MS = 5_000;
+/** How long an answer may take to leave the process. */
+export const ANSWERED_MS = 10;
+
+// Named id
+/** Conversations that are asked for at once. */
+export const NAMED_PAGE_ROWS = 500;
+/** Conversations that a message names, and how much of their titles. */
+export const AMBIGUOUS_ROWS = 10;
+export const AMBIGUOUS_TITLE_CHARS = 60;
+
+// Run turn
+/** How often it is looked whether an agent has read a message. */
+export const READ_LOOK_MS = 200;
+
+// Search
+/** How often is asked whether the index is done. */
+export const INDEXING_MS = 250;
+
+// Serve
+/** How long a server may take to stop, before the process ends all the same. */
+export const STOP_MS = 5_000;
+/** For what is on its way to the terminal. */
+export const DRAIN_MS = 100;
+/** How long a replay may take to end, before the store is closed. */
+export const REPLAY_END_MS = 1_000;
+
+// Session
+export const SESSION_NAME_CHARS = 80;
+
+// Terminal ask
+/** Of what asks for permission. */
+export const ASK_NAME_CHARS = 200;
+/** How often it is looked whether somebody else has answered. */
+export const ANSWERED_ELSEWHERE_MS = 500;

@@ -1,0 +1,15 @@
+/** Bounds of child processes. */
+
+// Child mark
+/** How often marked processes are looked for and killed: they may start others meanwhile. */
+export const MARK_ROUNDS = 20;
+
+// Child
+/** What is kept of the end of a process's errors. */
+export const STDERR_TAIL_CHARS = 8 * 1024;
+/** How long a process has to end by itself. */
+export const GRACE_MS = 3_000;
+
+// Visible
+/** A longer run of one character is counted instead of spelt. */
+export const RUN_CHARS = 16;

@@ -1,0 +1,36 @@
+/** Bounds of what all folders use: log, JSON, redaction, gates. */
+
+// Log
+/** Of one value in a line of the log. */
+export const LOGGED_CHARS = 4_000;
+
+// Owner first
+/** A call that takes longer is not waited for. */
+export const OWNER_CALL_MS = 50;
+
+// Rounds
+/** How long to look away while they are held. */
+export const HELD_LOOK_MS = 1;
+/** Held so often in a row, one goes on all the same. */
+export const MAX_LOOKS = 50;
+
+// Secret shapes
+/** As many letters make a secret of a named value, if it is one word. A few words do, whatever their length. */
+export const SECRET_CHARS = 8;
+
+// Sliced JSON
+/** How much is encoded at once. */
+export const JSON_PIECE_CHARS = 64 * 1024;
+/** What is counted for anything that is no text. */
+export const JSON_LEAF_CHARS = 8;
+
+// Text redactor
+/** So much is held; of that, so much stays when the rest is given. Longer than any secret but a key. */
+export const HELD_CHARS = 32 * 1024;
+export const KEPT_CHARS = 16 * 1024;
+/** The longest name of a value that is looked for in front of it. */
+export const SECRET_NAME_CHARS = 200;
+
+// Thread gate
+/** How often it is looked whether a gate is open. */
+export const GATE_LOOK_MS = 1;

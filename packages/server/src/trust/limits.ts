@@ -1,0 +1,25 @@
+/** Bounds of what is looked at in a folder before it is trusted. */
+
+// Acting files
+/** So many are shown one by one; what is more is one entry, with a digest of all of it. */
+export const ACTING_FILES = 500;
+/** What lies deeper, or is more than this in one folder, is known by what the file system says of it. */
+export const ACTING_DEPTH = 6;
+export const LOOKED_AT_FILES = 2_000;
+export const ACTING_FILE_BYTES = 4 * 1024 * 1024;
+export const ACTING_BYTES = 64 * 1024 * 1024;
+
+// Git branch
+export const BRANCH_CHARS = 250;
+export const GIT_HEAD_BYTES = 64 * 1024;
+
+// Git config
+export const GIT_CONFIG_BYTES = 1024 * 1024;
+export const GIT_CONFIG_INCLUDES = 20;
+
+// Own rules
+export const OWN_RULES_BYTES = 1024 * 1024;
+
+// Trust
+export const TRUSTED_FOLDERS = 1_000;
+export const NAMED_FILES = 5;

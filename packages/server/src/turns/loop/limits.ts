@@ -1,0 +1,55 @@
+/** Bounds of our own loop, of its requests and its tools. */
+export const bounds = {
+  /** Of an answer that is an error, this much is read. */
+  errorBytes: 64 * 1024,
+  /** Of an error that is no JSON, such as a proxy's page, this much is shown. */
+  errorChars: 500,
+} as const;
+
+// Asking
+/** How often a model is asked, and the pauses in between. */
+export const REQUEST_TRIES = 6;
+export const FIRST_PAUSE_MS = 500;
+export const MOST_PAUSE_MS = 60_000;
+
+// Calls
+export const PARALLEL_CALLS = 8;
+
+// Context
+export const INPUT_DEPTH = 64;
+
+// Loop
+/** Requests of one turn; and how long a model may say nothing. */
+export const LOOP_ROUNDS = 50;
+export const MODEL_SILENT_MS = 5 * 60_000;
+
+// Result text
+/** A longer text reaches the model with its middle left out. */
+export const RESULT_CHARS = 60_000;
+
+// Bash
+/** How long a command may run if the model says nothing, and at most. */
+export const BASH_MS = 120_000;
+export const LONGEST_BASH_MS = 600_000;
+/** What a command may print; the rest is counted and left out. */
+export const BASH_OUTPUT_CHARS = 1024 * 1024;
+
+// Files
+/** Lines of one answer. */
+export const READ_LINES = 2_000;
+/** No longer file is read either. */
+export const READ_FILE_CHARS = 10 * 1024 * 1024;
+
+// Find
+export const WALKED_FILES = 100_000;
+export const LISTED_FILES = 1_000;
+export const SEARCHED_BYTES = 128 * 1024 * 1024;
+export const SEARCHED_FILE_BYTES = 2 * 1024 * 1024;
+export const FIND_MS = 20_000;
+export const FIND_MATCH_MS = 5_000;
+export const GLOB_STARS = 3;
+export const GLOB_DEPTHS = 4;
+export const GLOB_WAYS = 64;
+
+// Workspace
+export const READ_FILE_BYTES = 10 * 1024 * 1024;

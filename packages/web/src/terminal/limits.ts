@@ -1,0 +1,4 @@
+/** Bounds of terminal output. */
+
+// Terminal
+export const CHUNK_LINES = 64;

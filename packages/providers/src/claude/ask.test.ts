@@ -153,8 +153,8 @@ describe("what is asked again", () => {
     ]);
     expect(faults).toEqual([]);
     expect(blocks.filter(({ kind }) => kind === "text").map(({ text }) => text)).toEqual(["# One", "# Two"]);
-    const { plan } = blocks.find(({ kind }) => kind === "tool_call")?.metadata["ask"] as JsonObject;
-    expect(blocks.find(({ id }) => id === plan)).toMatchObject({ text: "# Two" });
+    const ask = blocks.find(({ kind }) => kind === "tool_call")?.metadata["ask"] as JsonObject | undefined;
+    expect(blocks.find(({ id }) => id === ask?.["plan"])).toMatchObject({ text: "# Two" });
   });
 });
 

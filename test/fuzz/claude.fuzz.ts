@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "@blockyard/kernel";
 import { claudeDriver } from "../../packages/server/src/turns/drivers/claude/driver.ts";
 import { bytesOf, streams } from "../recordings.ts";
 import type { Fuzz } from "./fuzz.ts";
-import { type Protocol, pick, type Random, runProtocol, type Said, SOMETIMES } from "./protocol.ts";
+import { type Protocol, pick, type Random, runProtocol, SOMETIMES } from "./protocol.ts";
 
 const FAKE = fileURLToPath(new URL("../e2e/agents/replay-claude.mjs", import.meta.url));
 
@@ -43,8 +43,7 @@ function idIn(response: Json | undefined): Json | undefined {
   return (response as JsonObject | undefined)?.["request_id"];
 }
 
-function question(random: Random, { line }: Said): JsonObject {
-  const said = JSON.parse(line) as JsonObject;
+function question(random: Random, said: JsonObject): JsonObject {
   const questions = [{ question: "?", header: "Q", multiSelect: false, options: [{ label: "A" }] }];
   const input = pick<Json>(random, [{ command: "ls" }, { questions }, { plan: "# P" }, null, [], "x"]);
   return {

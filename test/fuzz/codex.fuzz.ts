@@ -3,10 +3,11 @@
  */
 import { fileURLToPath } from "node:url";
 import type { JsonObject } from "@blockyard/kernel";
+import { isObject } from "@blockyard/providers";
 import { codexDriver } from "../../packages/server/src/turns/drivers/codex/driver.ts";
 import { bytesOf, streams } from "../recordings.ts";
 import type { Fuzz } from "./fuzz.ts";
-import { type Protocol, pick, type Random, runProtocol, type Said, SOMETIMES } from "./protocol.ts";
+import { type Protocol, pick, type Random, runProtocol, SOMETIMES } from "./protocol.ts";
 
 const FAKE = fileURLToPath(new URL("../e2e/agents/fake-codex.mjs", import.meta.url));
 
@@ -42,8 +43,8 @@ const protocol: Protocol = {
 
 export const fuzz: Fuzz = { name: "codex", sometimes: SOMETIMES, run: (seed) => runProtocol(protocol, seed) };
 
-function question(random: Random, { line }: Said): JsonObject {
-  const { params } = JSON.parse(line) as { params?: JsonObject };
+function question(random: Random, said: JsonObject): JsonObject {
+  const params = isObject(said["params"]) ? said["params"] : {};
   const items = [{ id: "q", question: "?", options: [{ label: "A" }] }];
   return {
     id: random(3),

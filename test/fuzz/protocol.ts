@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkMetadata, isProblem, type Json, type JsonObject, Kernel, MemoryStore } from "@blockyard/kernel";
-import { type Folded, normalize, providers } from "@blockyard/providers";
+import { type Folded, isObject, normalize, parseJson, providers } from "@blockyard/providers";
 import { ProcessTracker } from "../../packages/server/src/processes/process-tracker.ts";
 import { nodeEnv } from "../../packages/server/src/system/env.ts";
 import type { ChildOptions } from "../../packages/server/src/turns/child-run.ts";
@@ -36,8 +36,8 @@ export interface Protocol {
   readonly turnsOf: string;
   readonly recordings: readonly Recording[];
   readonly ids: Ids;
-  /** A question in the way of the agent, made from something that it has said. */
-  readonly question: (random: Random, said: Said) => JsonObject;
+  /** A question in the way of the agent, made from a message that it has sent. */
+  readonly question: (random: Random, said: JsonObject) => JsonObject;
   /** The driver, with a program in the agent's place that plays the recording and notes what it reads. */
   readonly driver: (options: ChildOptions, recording: string, log: string) => Driver;
 }
@@ -95,6 +95,7 @@ function mutate(random: Random, records: readonly Said[], question: Protocol["qu
   const out: Said[] = [];
   for (const record of records) {
     const what = record.dir === "out" ? random(24) : 99;
+    const message = what < 10 ? messageIn(record.line) : undefined;
     if (what === 0) hit("lost");
     else if (what === 1) out.push(record, record);
     else if (what === 2 && out.length > 0) {
@@ -103,15 +104,21 @@ function mutate(random: Random, records: readonly Said[], question: Protocol["qu
     } else if (what === 3) {
       out.push({ ...record, line: record.line.slice(0, random(record.line.length)) });
       hit("cut");
-    } else if (what < 9) {
-      out.push({ ...record, line: JSON.stringify(retype(random, JSON.parse(record.line) as Json, 0)) });
+    } else if (what < 9 && message !== undefined) {
+      out.push({ ...record, line: JSON.stringify(retype(random, message, 0)) });
       hit("retyped");
     } else if (what === 9) {
-      out.push({ ...record, line: JSON.stringify(question(random, record)) }, record);
+      out.push({ ...record, line: JSON.stringify(question(random, message ?? {})) }, record);
       hit("questions");
     } else out.push(record);
   }
   return out;
+}
+
+/** Undefined where the agent prints words: some options make it do so. */
+function messageIn(line: string): JsonObject | undefined {
+  const message = parseJson(line);
+  return isObject(message) ? message : undefined;
 }
 
 function retype(random: Random, value: Json, depth: number): Json {
@@ -226,14 +233,8 @@ function countIds(
 ): Map<string, number> {
   const counts = new Map<string, number>();
   for (const line of lines) {
-    let message: Json;
-    try {
-      message = JSON.parse(line) as Json;
-    } catch {
-      continue;
-    }
-    if (typeof message !== "object" || message === null || Array.isArray(message)) continue;
-    const id = idOf(message as JsonObject);
+    const message = messageIn(line);
+    const id = message === undefined ? undefined : idOf(message);
     if (id !== undefined) counts.set(JSON.stringify(id), (counts.get(JSON.stringify(id)) ?? 0) + 1);
   }
   return counts;

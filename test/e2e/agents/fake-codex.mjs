@@ -6,7 +6,7 @@
  *
  *   recording   the file · log   where it writes down what it reads
  *   dieAt, hangAt, garbageAt, floodAt   before this printed line: is killed, says nothing more, prints nonsense, prints 5,000 lines
- *   also        lines that it prints before its turn ends · version   of the program · loggedOut · noAppServer
+ *   also        lines that it prints before its turn ends; at "answer" it waits for one · version   of the program · loggedOut · noAppServer
  *   lost        it has no thread to go on with
  *   neverEnds   it says nothing of its turn's end
  *   lingers     it does not end with its input · ignoresInterrupt
@@ -81,6 +81,12 @@ function print(message) {
   process.stdout.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
 }
 
+async function say(lines) {
+  for (const line of lines)
+    if (line === "answer") await next(({ method }) => method === undefined);
+    else print(line);
+}
+
 let printed = 0;
 async function trouble() {
   printed++;
@@ -138,7 +144,7 @@ for (const { dir, line } of records) {
   } else {
     if (message.method === undefined && !ids.has(message.id)) continue;
     if (message.method !== undefined && message.id !== undefined) asked.add(message.id);
-    if (message.method === "turn/completed") for (const also of plan.also ?? []) print(also);
+    if (message.method === "turn/completed") await say(plan.also ?? []);
     if (message.method === "turn/completed" && plan.neverEnds)
       await new Promise(() => setInterval(() => {}, 1_000));
     await trouble();

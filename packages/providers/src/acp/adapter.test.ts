@@ -315,6 +315,34 @@ describe("asks", () => {
     ];
     expect(of(played(lines), "text")[1]?.metadata).toMatchObject({ ask: { state: "denied" } });
   });
+
+  const leave = (id: number | string, toolCallId: string): Line => [
+    "out",
+    {
+      ...{ jsonrpc: "2.0", id, method: "session/request_permission" },
+      params: { sessionId: "s", toolCall: { toolCallId, title: toolCallId, kind: "execute" }, options: [] },
+    },
+  ];
+  it.each<[string, Line[], Record<string, string>, string[]]>([
+    ["an id that is open", [leave(0, "a"), leave(0, "b")], { 0: "expired" }, ["a"]],
+    [
+      "a number and its text",
+      [leave(0, "a"), leave("0", "b")],
+      { 0: "expired", '"0"': "expired" },
+      ["a", "b"],
+    ],
+    [
+      "another question about one call",
+      [leave(0, "a"), leave(1, "a")],
+      { 0: "expired", 1: "expired" },
+      ["a"],
+    ],
+  ])("[Y13] %s: nothing stays open", (_, lines, states, calls) => {
+    const folded = played([prompt(1), ...lines, answer(1)]);
+    expect(Object.fromEntries(folded.asks)).toEqual(states);
+    expect(of(folded, "tool_call").map(({ metadata }) => metadata["toolUseId"])).toEqual(calls);
+    expect(folded.faults).toEqual([]);
+  });
 });
 
 describe("sessions and turns", () => {

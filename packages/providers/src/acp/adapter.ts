@@ -14,7 +14,6 @@ import { objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
 import { type Direction, readTraffic } from "../traffic.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";
 import { answerAsk, askElicitation, askPermission } from "./ask.ts";
-import { replaceAsks } from "./ask-state.ts";
 import { feedTerminal, settleReplayed } from "./call.ts";
 import { isQuietMethod, quirksOf } from "./quirks.ts";
 import { agentDetails, changeSession, nameSession, settingsIn } from "./session.ts";
@@ -121,7 +120,8 @@ function stepAgentRequest(
   const name = wordsOf(params.sessionId);
   const session = name === undefined ? undefined : sessionNamed(state, name);
   const request: Request = { method, params, session: name };
-  replaceAsks(state, out, id);
+  // An id that is open means the same question, said again.
+  if (state.asked.get(id)?.ask !== undefined) return;
   if (name !== undefined && session === undefined) return void state.asked.set(id, request);
   if (session !== undefined && method === "session/request_permission") {
     const ask = askPermission(state, out, session, id, params);

@@ -10,11 +10,11 @@ export function closeAsk(out: Out, asked: Asked, patch: JsonObject | undefined):
   else out.push({ type: "block-meta", key: asked.key, metadata });
 }
 
-/** Another ask about the same block, or with the same id, takes its place. */
-export function replaceAsks(state: State, out: Out, id: string, key?: BlockKey): void {
-  for (const [other, { ask }] of state.asked) {
-    if (ask === undefined || (other !== id && ask.key !== key)) continue;
-    state.asked.delete(other);
+/** Another ask about the same block takes its place. */
+export function replaceAsks(state: State, out: Out, key: BlockKey): void {
+  for (const [id, { ask }] of state.asked) {
+    if (ask === undefined || ask.key !== key) continue;
+    state.asked.delete(id);
     closeAsk(out, ask, { state: "expired", message: "asked again" });
   }
 }

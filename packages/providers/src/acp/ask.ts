@@ -30,7 +30,7 @@ export function askPermission(
   const call = patchCall(state, out, session, diffs.length > 0 ? { ...patch, content: diffs } : patch);
   if (call === undefined) return undefined;
   run(out, call);
-  replaceAsks(state, out, id, call.key);
+  replaceAsks(state, out, call.key);
   const said = textIn(listOf(content));
   const options = listOf(params.options).map(objectOf);
   const questions = questionsIn(call, options, said);
@@ -146,7 +146,7 @@ export function askElicitation(
   const ask = given({ id, kind: "elicitation", state: "asked", title: wordsOf(message), form }) as JsonObject;
   if (call !== undefined) {
     run(out, call);
-    replaceAsks(state, out, id, call.key);
+    replaceAsks(state, out, call.key);
     return setAsk(out, { id, key: call.key, ask, isOwn: false });
   }
   closeText(out, session);

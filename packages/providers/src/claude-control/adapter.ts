@@ -8,7 +8,7 @@
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 import type { Adapter, Before } from "../adapter.ts";
-import { claudeAdapter } from "../claude/adapter.ts";
+import { claudeAdapter, take } from "../claude/adapter.ts";
 import { controlResponse } from "../claude/control.ts";
 import { addNotice } from "../claude/notice.ts";
 import { lineKey, type Out, PROVIDER } from "../claude/state.ts";
@@ -88,7 +88,8 @@ function endProcess(peer: Process, out: Out): void {
 
 /** What the CLI printed. */
 function heard(state: Control, peer: Process, out: Out, message: Json): void {
-  if (!isObject(message)) return void out.push(...claudeAdapter.step(peer.claude, message)[1]);
+  // A line is one message: only a plain stream may come as an array.
+  if (!isObject(message)) return take(peer.claude, out, message);
   const { type, subtype } = message;
   if (type === "command_lifecycle") return lifecycle(peer, out, message);
   if (type === "user" && message.isReplay === true && isSent(peer, message)) return;

@@ -18,23 +18,27 @@ const QUESTION = {
   ],
 };
 
-function asked(tool_name: string, input: JsonObject, more: JsonObject = {}): JsonObject {
+function asked(tool_name: string, input: JsonObject, more: JsonObject = {}, id: Json = "r1"): JsonObject {
   const request = { subtype: "can_use_tool", tool_name, input, tool_use_id: "t1", ...more };
-  return { type: "control_request", request_id: "r1", request };
+  return { type: "control_request", request_id: id, request };
 }
 
 function answered(response: Json, subtype = "success"): JsonObject {
   return { type: "control_response", response: { subtype, request_id: "r1", response } };
 }
 
-function blocksOf(lines: readonly JsonObject[]) {
+function foldOf(lines: readonly JsonObject[]) {
   let state = claudeAdapter.start("run");
   const events = lines.flatMap((line) => {
     const [next, out] = claudeAdapter.step(state, line);
     state = next;
     return out;
   });
-  return fold([...events, ...claudeAdapter.end(state)]).blocks;
+  return fold([...events, ...claudeAdapter.end(state)]);
+}
+
+function blocksOf(lines: readonly JsonObject[]) {
+  return foldOf(lines).blocks;
 }
 
 function askIn(lines: readonly JsonObject[]): Ask {
@@ -109,6 +113,48 @@ describe("what is asked", () => {
   it("[C60] a plan that was not written has no block", () => {
     const blocks = blocksOf([asked("ExitPlanMode", {})]);
     expect(blocks.map(({ kind }) => kind)).toEqual(["tool_call"]);
+  });
+});
+
+describe("what is asked again", () => {
+  const bash = (id: Json, call = "t1") => asked("Bash", { command: String(id) }, { tool_use_id: call }, id);
+  const planned = (id: Json, plan: string) => asked("ExitPlanMode", { plan }, {}, id);
+  const form = { type: "control_request", request_id: "r1", request: { subtype: "elicitation" } };
+
+  it.each<[string, JsonObject[], Record<string, string>]>([
+    ["another question about one call", [bash("r1"), bash("r2")], { r1: "expired", r2: "expired" }],
+    [
+      "and its answer",
+      [bash("r0"), bash("r1"), answered({ behavior: "allow" })],
+      { r0: "expired", r1: "allowed" },
+    ],
+    ["a name for two calls", [bash("r1"), bash("r1", "t2")], { r1: "expired" }],
+    ["a name for a call and a form", [bash("r1"), form, form], { r1: "expired" }],
+    ["a name for a form and a call", [form, bash("r1")], { r1: "expired" }],
+    ["a name that was answered", [bash("r1"), answered({}), bash("r1")], { r1: "expired" }],
+    ["no name", [bash(""), bash(null), bash(7), bash({})], {}],
+  ])("[C14] %s: nothing stays open", (_, lines, states) => {
+    const { asks, faults } = foldOf(lines);
+    expect(Object.fromEntries(asks)).toEqual(states);
+    expect(faults).toEqual([]);
+  });
+
+  it("[C14] a name that is open means the question that was asked first", () => {
+    const [call, ...others] = blocksOf([bash("r1"), asked("Bash", { command: "rm -rf /" })]);
+    expect(call?.metadata["ask"]).toMatchObject({ subject: { command: "r1" } });
+    expect(others).toEqual([]);
+  });
+
+  it("[C60] each plan is a block of its own, and the ask names its own", () => {
+    const { blocks, faults } = foldOf([
+      planned("r1", "# One"),
+      planned("r2", "# Two"),
+      planned("r2", "# No"),
+    ]);
+    expect(faults).toEqual([]);
+    expect(blocks.filter(({ kind }) => kind === "text").map(({ text }) => text)).toEqual(["# One", "# Two"]);
+    const ask = blocks.find(({ kind }) => kind === "tool_call")?.metadata["ask"] as JsonObject | undefined;
+    expect(blocks.find(({ id }) => id === ask?.["plan"])).toMatchObject({ text: "# Two" });
   });
 });
 

@@ -45,6 +45,7 @@ export function openCall(state: State, out: Out, start: CallStart): Call {
     openResult: undefined,
     hasProgress: false,
     ask: undefined,
+    plans: 0,
     text: "",
     results: known?.results ?? 0,
     streamedResult: undefined,

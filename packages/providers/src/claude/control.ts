@@ -24,16 +24,22 @@ const QUIET = new Set([
   "set_model",
 ]);
 
+const ASKS = new Set(["can_use_tool", "elicitation"]);
+
 /** False where nobody knows the request. */
 export function controlRequest(state: State, out: Out, line: JsonObject): boolean {
   const request = objectOf(line.request);
   const subtype = textOf(request.subtype) ?? "";
+  const id = wordsOf(line.request_id);
+  // What has no name cannot be answered: nobody is shown such a question.
+  if (ASKS.has(subtype) && id === undefined) return false;
+  if (id !== undefined && isAsking(state, id)) return true;
   if (subtype === "can_use_tool") {
-    askPermission(state, out, line, request);
+    askPermission(state, out, line, request, id ?? "");
     return true;
   }
   if (subtype === "elicitation") {
-    askForm(state, out, line, request);
+    askForm(state, out, line, request, id ?? "");
     return true;
   }
   if (subtype === "request_user_dialog") {
@@ -44,18 +50,41 @@ export function controlRequest(state: State, out: Out, line: JsonObject): boolea
   return QUIET.has(subtype);
 }
 
-function askPermission(state: State, out: Out, line: JsonObject, request: JsonObject): void {
-  const requestId = textOf(line.request_id) ?? "";
+/** Whether a question of this name is open: the name said again means the same question. */
+function isAsking({ requests, forms }: State, id: string): boolean {
+  return forms.has(id) || requests.get(id)?.ask?.state === "asked";
+}
+
+function askPermission(
+  state: State,
+  out: Out,
+  line: JsonObject,
+  request: JsonObject,
+  requestId: string,
+): void {
   const id = wordsOf(request.tool_use_id) ?? requestId;
   const call = state.calls.get(id) ?? askingCall(state, out, line, request, id);
   if (call.isEnded) return;
   const input = request.input ?? {};
   if (!call.isRunning) runCall(state, out, call, input);
-  const ask = toolAsk(requestId, request, state.cwd, `${call.key}/plan`);
+  expireAsk(state, out, call);
+  const ask = toolAsk(
+    requestId,
+    request,
+    state.cwd,
+    `${call.key}/plan${call.plans === 0 ? "" : `-${call.plans}`}`,
+  );
   if (ask.plan !== undefined) addPlan(out, call, ask.plan, planIn(request) ?? "");
   state.requests.set(requestId, call);
   trim(state.requests, bounds.openCalls);
   setAsk(out, call, ask);
+}
+
+/** Another question about the same call takes the place of one that nobody has answered. */
+function expireAsk(state: State, out: Out, call: Call): void {
+  if (call.ask?.state !== "asked") return;
+  state.requests.delete(call.ask.id);
+  setAsk(out, call, { ...call.ask, state: "expired" });
 }
 
 /** A call that nobody has told of yet: of the agent that asks, where that is a sub-agent. */
@@ -68,6 +97,7 @@ function askingCall(state: State, out: Out, line: JsonObject, request: JsonObjec
 
 /** A plan is Markdown for people to read and to edit: a text of its own. */
 function addPlan(out: Out, call: Call, key: BlockKey, text: string): void {
+  call.plans++;
   const { parent, label } = call.scope;
   out.push({
     type: "block-start",
@@ -81,9 +111,7 @@ function addPlan(out: Out, call: Call, key: BlockKey, text: string): void {
   out.push({ type: "block-end", key, status: "done" });
 }
 
-function askForm(state: State, out: Out, line: JsonObject, request: JsonObject): void {
-  const id = textOf(line.request_id) ?? "";
-  if (state.forms.has(id)) return;
+function askForm(state: State, out: Out, line: JsonObject, request: JsonObject, id: string): void {
   const key = lineKey(state, line.uuid);
   const ask = formAsk(id, request);
   const at = timeOf(line.timestamp);

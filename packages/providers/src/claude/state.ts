@@ -89,6 +89,8 @@ export interface Call {
   openResult: BlockKey | undefined;
   hasProgress: boolean;
   ask: Ask | undefined;
+  /** How many plans it has shown: each is a block of its own. */
+  plans: number;
   /** The text that its block holds now. */
   text: string;
   results: number;

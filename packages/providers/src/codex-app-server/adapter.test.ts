@@ -398,9 +398,31 @@ describe("asks", () => {
     expect((answer.answer as JsonObject | undefined)?.suggestion).toBe(suggestion);
   });
 
-  it("[X72] a number that comes again is another question", () => {
-    const other = ask(0, "item/tool/requestUserInput", { itemId: "i", questions: [] });
-    expect([...whole(other, other).asks.values()]).not.toContain("asked");
+  const command2 = ask(1, "item/commandExecution/requestApproval", { itemId: "c", command: "rm -rf /" });
+  const question = ask(0, "item/tool/requestUserInput", { itemId: "i", questions: [] });
+  const output = note("item/commandExecution/outputDelta", { itemId: "c", delta: "words" });
+  it.each<[string, Line[], Record<string, string>]>([
+    ["a number that is open", [request, request, question], { 0: "expired" }],
+    ["a number that is open, of a call of its own", [question, question], { 0: "expired" }],
+    ["a number that was answered", [request, reply(0, { decision: "accept" }), request], { 0: "expired" }],
+    ["another question about one call", [request, command2], { 0: "expired", 1: "expired" }],
+    ["and its answer", [request, command2, reply(1, { decision: "accept" })], { 0: "expired", 1: "allowed" }],
+    ["a call that ends unanswered", [request, completed(command())], { 0: "expired" }],
+    [
+      "one that ends as something else",
+      [request, output, completed({ id: "c", type: "x" })],
+      { 0: "expired" },
+    ],
+  ])("[X72] %s: nothing stays open", (_, lines, states) => {
+    const { asks, faults } = whole(started(command()), ...lines);
+    expect(Object.fromEntries([...asks].map(([name, state]) => [name.split(":")[1], state]))).toEqual(states);
+    expect(faults).toEqual([]);
+  });
+
+  it("[X72] a number that is open means the question that was asked first", () => {
+    expect(asking(ask(0, "item/commandExecution/requestApproval", { itemId: "c", command: "rm" }))).toEqual(
+      asking(),
+    );
   });
 
   it("[X71] it shows the command with its folder, and its reason", () => {

@@ -30,6 +30,11 @@ export function resolved(state: State, out: Out, id: string): void {
   if (open !== undefined) close(state, out, id, open, { state: "expired" });
 }
 
+/** Another question about the same call takes the place of one that nobody has answered. */
+export function expireAsk(state: State, out: Out, key: BlockKey): void {
+  for (const [id, open] of state.asks) if (open.key === key) resolved(state, out, id);
+}
+
 export function expireAsks(state: State, out: Out, thread?: string): void {
   for (const [id, open] of state.asks)
     if (thread === undefined || open.thread === thread) close(state, out, id, open, { state: "expired" });

@@ -14,11 +14,11 @@ import { bounds } from "../limits.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
 import { joinDiffs } from "../unified-diff.ts";
-import { resolved, SUGGESTIONS } from "./answers.ts";
+import { expireAsk, SUGGESTIONS } from "./answers.ts";
 import { changesOf } from "./item.ts";
 import { itemKey, type Out, placeIn, type State, type Thread } from "./state.ts";
 
-/** Whether the request was one that people are asked. */
+/** Whether the request was one that people are asked. A number that is open means the same question, said again. */
 export function asked(
   state: State,
   out: Out,
@@ -27,14 +27,15 @@ export function asked(
   method: string,
   params: JsonObject,
 ): boolean {
+  if (state.asks.has(id)) return true;
   const spec = askOf(method, params, thread);
   if (spec === undefined || state.asks.size >= bounds.openCalls) return false;
-  resolved(state, out, id); // a number that comes again is another question
   const ask = { id: `${state.run}:${id}`, state: "asked", ...spec.ask };
   const item = textOf(params.itemId) ?? spec.item;
   const known = item === undefined ? undefined : thread.open.get(item);
   if (thread.turn !== undefined && spec.own !== undefined) thread.turn.calls++;
   if (known?.shape === "call") {
+    expireAsk(state, out, known.key);
     out.push({ type: "block-meta", key: known.key, metadata: { ask } });
     state.asks.set(id, { thread: thread.id, key: known.key, ask, method, own: undefined });
     return true;

@@ -283,15 +283,20 @@ function endTool(state: State, out: Out, known: OpenItem): void {
     OMITTED.test(tool.output) &&
     (known.written?.length ?? 0) > tool.output.length;
   const ended: Outcome = outcome ?? { failed: false };
-  const result = ended.result;
+  const result =
+    known.written === undefined || ended.result?.kind === "command" ? ended.result : writtenResult(known);
   const kept = hasMore && result !== undefined ? { ...result, text: known.written ?? "" } : result;
-  out.push(
-    ...endCall(
-      known,
-      { ...ended, ...given({ result: kept }) },
-      known.written !== undefined && kept !== undefined,
-    ),
-  );
+  const expired = takeExpired(state, known.key);
+  const whole = { ...ended, ...given({ result: kept }) };
+  for (const event of endCall(known, whole, known.written !== undefined)) {
+    const isCall = event.type === "block-end" && event.key === known.key;
+    out.push(isCall ? { ...event, metadata: { ...event.metadata, ...expired } } : event);
+  }
+}
+
+/** Output that was written stays, also where the item's end is none that a command has. */
+function writtenResult({ written, item }: OpenItem): NonNullable<Outcome["result"]> {
+  return { kind: "command", text: written ?? "", metadata: commandMetadata(readCommand(item)) };
 }
 
 function openUnknown(

@@ -7,10 +7,8 @@
  */
 
 import {
-  askOf,
   type BlockEvent,
   type BlockId,
-  type BlockKey,
   isProblem,
   type JsonObject,
   type Kernel,
@@ -26,7 +24,7 @@ import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
 import type { AgentTask, Answer, RunEnd } from "../../run.ts";
 import type { Trial } from "../../second-try.ts";
-import { bounds } from "../limits.ts";
+import { OpenAsks } from "../open-asks.ts";
 import { claudeMessage, modeOf, NATIVE_MODES } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";
 import { claudeResponse, keptRules } from "./response.ts";
@@ -74,7 +72,7 @@ export class ClaudeRun implements Trial {
   /** It has said something that belongs to the turn. */
   #hasSpoken = false;
   #isLeaving = false;
-  readonly #asked = new Map<string, BlockKey>();
+  readonly #asks = new OpenAsks<JsonObject>((request) => this.#refuse(request, UNANSWERED));
   readonly #messages = new Map<string, Message>();
   readonly #watch: AgentWatch;
 
@@ -84,7 +82,7 @@ export class ClaudeRun implements Trial {
     this.#startedAt = turn.kernel.env.monotonic();
     this.#watch = new AgentWatch({
       ...{ env: turn.kernel.env, silentMs: turn.silentMs, lingerMs: turn.lingerMs },
-      isAsking: () => this.#asked.size > 0,
+      isAsking: () => this.#asks.isOpen,
       onSilent: (why) => {
         this.#why ??= why;
         this.stop("interrupted");
@@ -133,17 +131,17 @@ export class ClaudeRun implements Trial {
   }
 
   asks(ask: string): BlockId | undefined {
-    const key = this.#asked.get(ask);
+    const key = this.#asks.blockOf(ask);
     return key === undefined ? undefined : this.#stream.idOf(key);
   }
 
   answer(answer: Answer): void {
     const { ask } = answer;
+    if (this.#asks.take(ask) === undefined) return;
     const kept = keptRules(answer);
     if (kept) this.#turn.keepsRules?.(kept);
     const response = { subtype: "success", request_id: ask, response: claudeResponse(answer) };
     this.#peer.write({ type: "control_response", response });
-    this.#asked.delete(ask);
     this.#watch.heard();
   }
 
@@ -258,8 +256,10 @@ export class ClaudeRun implements Trial {
     if (type !== "control_response" && type !== "command_lifecycle") this.#hasSpoken = true;
     if (type === "rate_limit_event" && message) this.#limit = limitIn(message);
     if (type === "command_lifecycle" && message) await this.#lifecycle(message);
-    if (type === "control_request" && message) this.#asksHost(message);
+    const asked = type === "control_request" && message ? this.#asksHost(message) : undefined;
+    if (type === "control_cancel_request" && message) this.#asks.take(nameOf(message) ?? "");
     this.#require(await this.#stream.push(Buffer.from(`${trafficLine("out", line, this.#now())}\n`)));
+    if (asked !== undefined) this.#asks.settle(asked);
     if (this.#isOver) this.#leaveIfDone();
   }
 
@@ -274,32 +274,37 @@ export class ClaudeRun implements Trial {
     } else if (line["state"] === "cancelled" || line["state"] === "discarded") this.#messages.delete(id);
   }
 
-  /** Requests that are no asks are answered at once. */
-  #asksHost(line: JsonObject): void {
+  /** Requests that are no asks are answered at once. The name of one that is. */
+  #asksHost(line: JsonObject): string | undefined {
     const { subtype } = objectOf(line["request"]);
+    const name = nameOf(line);
+    // A name that is open means the same question: one answer is all that it gets.
+    if (name !== undefined && this.#asks.has(name)) return undefined;
+    if (subtype === "hook_callback") {
+      const response = { subtype: "success", request_id: line["request_id"] ?? null, response: {} };
+      this.#peer.write({ type: "control_response", response });
+      return undefined;
+    }
     const isAsk = subtype === "can_use_tool" || subtype === "elicitation";
-    if (isAsk && this.#asked.size >= bounds.openAsks) {
+    if (!isAsk || name === undefined) {
+      this.#refuse(line, `Blockyard does not know the request ${String(subtype)}`);
+      return undefined;
+    }
+    if (this.#asks.isFull) {
       this.#why ??= TOO_MANY_ASKS;
       this.kill("failed");
     }
-    if (isAsk) return;
-    const request_id = line["request_id"] ?? null;
-    const response =
-      subtype === "hook_callback"
-        ? { subtype: "success", request_id, response: {} }
-        : { subtype: "error", request_id, error: `Blockyard does not know the request ${String(subtype)}` };
+    this.#asks.add(name, line);
+    return name;
+  }
+
+  #refuse(line: JsonObject, error: string): void {
+    const response = { subtype: "error", request_id: line["request_id"] ?? null, error };
     this.#peer.write({ type: "control_response", response });
   }
 
   #heard(event: BlockEvent): void {
-    if (event.type === "block-start" || event.type === "block-meta" || event.type === "block-end") {
-      const ask = askOf(event.metadata);
-      if (ask?.state === "asked") this.#asked.set(ask.id, event.key);
-      else if (ask !== undefined) this.#asked.delete(ask.id);
-      // What it asked about has ended: nobody can answer any more, and its silence counts again.
-      else if (event.type === "block-end")
-        for (const [id, key] of this.#asked) if (key === event.key) this.#asked.delete(id);
-    }
+    this.#asks.heard(event);
     if (event.type !== "turn-end" || this.#isOver) return;
     this.#isOver = true;
     this.#said = event.error;
@@ -308,7 +313,7 @@ export class ClaudeRun implements Trial {
   /** The turn is over. Messages that the agent has taken and not read yet are the next turn. */
   #leaveIfDone(): void {
     if (this.#messages.size > 0 && this.#stopping === undefined) return;
-    const isFree = this.#stopping === undefined && this.#asked.size === 0 && !this.#peer.hasHadTasks;
+    const isFree = this.#stopping === undefined && !this.#asks.isOpen && !this.#peer.hasHadTasks;
     if (isFree && this.#turn.keeps && this.#said === undefined) {
       this.#isLeaving = true;
       return this.#settle();
@@ -324,6 +329,14 @@ export class ClaudeRun implements Trial {
   #require(lost: Problem | undefined): void {
     if (lost) throw new Error(lost.message);
   }
+}
+
+const UNANSWERED = "Nobody can answer this request";
+
+/** An ask is answered by the name of its request. */
+function nameOf(line: JsonObject): string | undefined {
+  const id = line["request_id"];
+  return typeof id === "string" && id !== "" ? id : undefined;
 }
 
 /** A limit that is reached; undefined where it is not. */

@@ -80,6 +80,11 @@ export class Connection {
     return this.#answer(id, { id, error: { code: METHOD_NOT_FOUND, message } });
   }
 
+  /** The agent has taken its request back. */
+  withdrawn(id: Json): void {
+    this.#open.delete(JSON.stringify(id));
+  }
+
   /** Bytes that the agent has printed. */
   read(bytes: Uint8Array): void {
     for (const { text, omittedBytes } of this.#lines.push(bytes))

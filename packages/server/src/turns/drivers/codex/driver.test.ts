@@ -11,6 +11,7 @@ import {
   askOf,
   type Block,
   isProblem,
+  type Json,
   type JsonObject,
   Kernel,
   MemoryStore,
@@ -365,10 +366,58 @@ describe("questions", () => {
     );
   });
 
+  const PLACE = /threadId\\":\\"([\w-]+)\\",\\"turnId\\":\\"([\w-]+)/;
+  const [, threadId = "", turnId = ""] =
+    PLACE.exec(readFileSync(join(RECORDINGS, "text.jsonl"), "utf8")) ?? [];
+  const item = { id: "c", type: "commandExecution", command: "ls", status: "inProgress" };
+  const begun = { method: "item/started", params: { threadId, turnId, item } };
+  const ended = { method: "item/completed", params: { threadId, turnId, item } };
+  const leave = (id: Json, more: JsonObject = {}): JsonObject => ({
+    ...{ id, method: "item/commandExecution/requestApproval" },
+    params: { threadId, turnId, itemId: "c", command: "ls", ...more },
+  });
+  const form = (id: Json, requestedSchema: Json): JsonObject => ({
+    ...{ id, method: "mcpServer/elicitation/request" },
+    params: { threadId, turnId, serverName: "m", message: "Name?", requestedSchema },
+  });
+  const resolved = { method: "serverRequest/resolved", params: { threadId, requestId: 7 } };
+  const HUGE = "r".repeat(2_000);
+  it.each<[string, Json[], Json[]]>([
+    ["a number that is open", [begun, leave(7), leave(7), leave(7, { itemId: "d" })], []],
+    ["a number and its text", [begun, leave(7), leave("7", { itemId: "d" }), ended, "answer"], [7]],
+    ["another question about one call", [begun, leave(7), leave(8), "answer"], [7]],
+    ["a call that ends", [begun, leave(7), ended, "answer"], [7]],
+    [
+      "a number that comes again when it is over",
+      [begun, leave(7), resolved, leave(7), ended, "answer"],
+      [7],
+    ],
+    ["a question that is taken back", [begun, leave(7), resolved, resolved, ended], []],
+    [
+      "a name that is huge, or a strange number",
+      [begun, leave(HUGE), leave(1e300), ended, "answer", "answer"],
+      [HUGE, 1e300],
+    ],
+    ["ids that are none", [begun, leave(null), leave({}), leave([7]), leave(true), ended], []],
+    ["forms with strange schemas", [form(7, [[]]), form(8, "x"), form(9, { properties: 1 })], []],
+    [
+      "answers to nothing",
+      [
+        { id: 0, result: {} },
+        { id: 0, error: 3 },
+        { id: "0", result: [] },
+      ],
+      [],
+    ],
+  ])("[D91] %s: the turn ends, and only what was asked is answered, once", async (_, also, expected) => {
+    const world = new World({ recording: "text", also });
+    expect(await world.turn()).toMatchObject({ status: "done" });
+    expect(answers(world).map(({ id }) => id)).toEqual(expected);
+    const asks = (await world.blocks()).flatMap(({ metadata }) => askOf(metadata)?.state ?? []);
+    expect(asks).not.toContain("asked");
+  });
+
   it("[Y46] an agent that asks without end is ended, and its turn says why", async () => {
-    const recorded = readFileSync(join(RECORDINGS, "text.jsonl"), "utf8");
-    const [, threadId = "", turnId = ""] =
-      /threadId\\":\\"([\w-]+)\\",\\"turnId\\":\\"([\w-]+)/.exec(recorded) ?? [];
     const requests = Array.from({ length: 110 }, (_, n) => {
       const command = { id: `call-${n}`, type: "commandExecution", command: "touch a", status: "inProgress" };
       const place = { threadId, turnId };

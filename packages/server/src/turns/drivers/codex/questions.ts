@@ -1,11 +1,10 @@
 /**
- * What the agent asks its client, between its request and the answer: each request becomes an ask on a block, or is refused. One
- * request is answered once, by whoever is first; an answer to what was withdrawn, or never asked, reaches nobody.
+ * What Codex asks its client: its requests by the names of the asks that they become, each answered once, or refused.
  */
 
-import { askOf, type BlockEvent, type BlockKey, type Json, type JsonObject } from "@blockyard/kernel";
+import type { BlockEvent, BlockKey, Json, JsonObject } from "@blockyard/kernel";
 import type { Answer } from "../../run.ts";
-import { bounds } from "../limits.ts";
+import { OpenAsks } from "../open-asks.ts";
 import { codexAnswer } from "./answer.ts";
 import type { Connection } from "./connection.ts";
 
@@ -18,39 +17,33 @@ interface Request {
 export class Questions {
   readonly #talk: () => Connection;
   readonly #run: string;
-  /** Requests of the agent, by the name of the ask that each became. */
-  readonly #requests = new Map<string, Request>();
-  /** Asks that nobody has answered, each with its block. */
-  readonly #asked = new Map<string, BlockKey>();
+  readonly #asks = new OpenAsks<Request>((request) => this.refuse(request));
 
   constructor(run: string, talk: () => Connection) {
     this.#run = run;
     this.#talk = talk;
   }
 
-  /** Somebody is waited for. */
   get isOpen(): boolean {
-    return this.#asked.size > 0;
+    return this.#asks.isOpen;
   }
 
-  /** Nobody can answer more at a time. */
   get isFull(): boolean {
-    return this.#requests.size >= bounds.openAsks;
+    return this.#asks.isFull;
   }
 
   blockOf(ask: string): BlockKey | undefined {
-    return this.#asked.get(ask);
+    return this.#asks.blockOf(ask);
   }
 
   /** A request has come; its line is not in the conversation yet. */
   add(request: Request): void {
-    this.#requests.set(this.#name(request.id), request);
+    this.#asks.add(this.#name(request.id), request);
   }
 
-  /** Its line is in the conversation: what became no question to a person is refused, so that the agent never waits for nothing. */
-  settle(request: Request): void {
-    const name = this.#name(request.id);
-    if (!this.#asked.has(name) && this.#requests.delete(name)) this.refuse(request);
+  /** Its line is in the conversation: what became no question to a person is refused. */
+  settle({ id }: Request): void {
+    this.#asks.settle(this.#name(id));
   }
 
   refuse({ id, method }: Request): void {
@@ -59,36 +52,25 @@ export class Questions {
 
   /** What was answered; undefined where nobody waits for it. */
   answer(answer: Answer): JsonObject | undefined {
-    const request = this.#requests.get(answer.ask);
-    this.#requests.delete(answer.ask);
-    this.#asked.delete(answer.ask);
+    const request = this.#asks.take(answer.ask);
     if (request === undefined) return undefined;
     const result = codexAnswer(request.method, request.params, answer);
     return this.#talk().respond(request.id, result) ? result : undefined;
   }
 
+  /** It waits no more: an answer would reach nobody, and the number may come again. */
   withdrawn(id: Json): void {
-    this.#requests.delete(this.#name(id));
-    this.#asked.delete(this.#name(id));
+    this.#asks.take(this.#name(id));
+    this.#talk().withdrawn(id);
+  }
+
+  /** With its turn a thread gives up what it has asked. */
+  turnEnded(thread: string): void {
+    this.#asks.withdraw(({ params }) => params["threadId"] === thread);
   }
 
   heard(event: BlockEvent): void {
-    if (event.type !== "block-meta" && event.type !== "block-end") return;
-    const ask = askOf(event.metadata);
-    if (ask === undefined) return event.type === "block-end" ? this.#over(event.key) : undefined;
-    if (ask.state === "asked") this.#asked.set(ask.id, event.key);
-    else this.#asked.delete(ask.id);
-  }
-
-  /** What was asked about has ended without an answer: nobody can give one any more. */
-  #over(key: BlockKey): void {
-    for (const [name, about] of this.#asked) {
-      if (about !== key) continue;
-      const request = this.#requests.get(name);
-      this.#asked.delete(name);
-      this.#requests.delete(name);
-      if (request) this.refuse(request);
-    }
+    this.#asks.heard(event);
   }
 
   /** As the adapter names it. */

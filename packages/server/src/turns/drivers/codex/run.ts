@@ -319,7 +319,10 @@ export class CodexRun implements Trial {
     const thread = typeof params["threadId"] === "string" ? params["threadId"] : "";
     this.#usage.notified(method, params);
     if (method === "turn/started") this.#thread.turnStarted(thread, params["turn"]);
-    if (method === "turn/completed") this.#thread.turnEnded(thread);
+    if (method === "turn/completed") {
+      this.#thread.turnEnded(thread);
+      this.#questions.turnEnded(thread);
+    }
     if (method === "item/started" && isObject(params["item"])) this.#read(params["item"]);
     if (method === "serverRequest/resolved") this.#questions.withdrawn(params["requestId"] ?? null);
   }

@@ -14,6 +14,8 @@ import type { Environment } from "../processes/child-mark.ts";
 import { bubblewrapArgs, type Confinement, seatbeltProfile } from "./confine.ts";
 import { gitObeys, takeAway } from "./git-obeys.ts";
 import { hiddenPaths, ownFolders } from "./hidden-paths.ts";
+import { hiddenByClass, seenLinks } from "./home-class.ts";
+import { socketsOfOthers } from "./sockets.ts";
 
 /** `network`: on, with the network. */
 export const SANDBOX_MODES = ["on", "network", "off"] as const;
@@ -75,15 +77,11 @@ export class Sandbox {
   async confine(spec: ChildSpec, { network }: Wish = {}): Promise<ChildSpec> {
     const found = this.#options.mode === "off" ? "off" : await this.#find();
     if (typeof found === "string") return spec;
-    const { root, data } = this.#options;
-    const writable = [...new Set([real(root), real(spec.cwd)])];
+    const writable = [...new Set([real(this.#options.root), real(spec.cwd)])];
     return wrap(found, spec, {
-      empty: this.#empty,
-      writable,
-      kept: gitObeys(writable),
-      hidden: hiddenPaths(this.#home, [real(data)]),
+      ...this.#common(writable, spec.cwd),
+      ...this.#seen(writable),
       network: this.#hasNetwork(network),
-      cwd: spec.cwd,
     });
   }
 
@@ -94,15 +92,22 @@ export class Sandbox {
     if (typeof found === "string") return spec;
     const { root, data } = this.#options;
     const writable = [...new Set([this.#home, real(root), real(spec.cwd)])];
-    return wrap(found, spec, {
-      empty: this.#empty,
-      writable,
-      kept: gitObeys(writable),
-      readable,
-      hidden: hiddenPaths(this.#home, [real(data)], ownFolders(agent)),
-      network: true,
-      cwd: spec.cwd,
-    });
+    const hidden = hiddenPaths(this.#home, [real(data)], ownFolders(agent));
+    return wrap(found, spec, { ...this.#common(writable, spec.cwd), readable, hidden, network: true });
+  }
+
+  #common(writable: readonly string[], cwd: string) {
+    const isRoot = process.getuid?.() === 0;
+    return {
+      ...{ writable, kept: gitObeys(writable), sockets: socketsOfOthers(), empty: this.#empty, isRoot, cwd },
+    };
+  }
+
+  /** What a command does not see, and what it sees all the same. */
+  #seen(writable: readonly string[]) {
+    const { data, env } = this.#options;
+    const hidden = [real(data), ...hiddenByClass(this.#home, env["PATH"], writable)];
+    return { hidden: hiddenPaths(this.#home, hidden), readable: seenLinks(this.#home) };
   }
 
   get #empty(): string {
@@ -124,7 +129,7 @@ export class Sandbox {
   }
 
   async #try(): Promise<Tool | string> {
-    const { root, data, env } = this.#options;
+    const { root, env } = this.#options;
     const isSeatbelt = process.platform === "darwin";
     if (!isSeatbelt && process.platform !== "linux") return `there is none for ${process.platform}`;
     const name = isSeatbelt ? "sandbox-exec" : "bwrap";
@@ -138,12 +143,9 @@ export class Sandbox {
       cwd: real(root),
       env: childEnvironment("helper", env),
     };
-    const hidden = hiddenPaths(this.#home, [real(data)]);
     const { cwd } = spec;
     writeFileSync(this.#empty, "", { flag: "a", mode: 0o600 });
-    const trial = wrap(tool, spec, {
-      ...{ writable: [cwd], kept: gitObeys([cwd]), hidden, empty: this.#empty, network: false, cwd },
-    });
+    const trial = wrap(tool, spec, { ...this.#common([cwd], cwd), ...this.#seen([cwd]), network: false });
     return new Promise((found) => {
       const options = { env: trial.env as NodeJS.ProcessEnv, timeout: TRY_MS };
       execFile(trial.file, [...trial.args], options, (error, _, stderr) => {

@@ -37,6 +37,11 @@ function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
 }
 
+/** In a folder that is closed to this user there is none to be found. */
 function isSocket(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true;
+  try {
+    return lstatSync(path).isSocket();
+  } catch {
+    return false;
+  }
 }

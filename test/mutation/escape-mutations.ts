@@ -53,4 +53,22 @@ export const ESCAPE_MUTATIONS: readonly Mutation[] = [
     ...ESCAPES,
     only: "AC313",
   },
+  {
+    name: "unseen: a command under an allowance sees guarded files",
+    file: "packages/server/src/turns/loop/tools/bash.ts",
+    find: "isConfined && !run.isSeen ? await",
+    replace: "isConfined && run.isSeen ? await",
+    tests: ["test/loop/unseen.test.ts"],
+    projects: unit,
+    only: "AC314",
+  },
+  {
+    name: "unseen: a rule counts as the owner's own look",
+    file: "packages/server/src/turns/loop/calls.ts",
+    find: "isSeen: byRule !== true",
+    replace: "isSeen: byRule !== undefined",
+    tests: ["test/loop/unseen.test.ts"],
+    projects: unit,
+    only: "AC314",
+  },
 ];

@@ -13,6 +13,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { createServer, type Server } from "node:net";
@@ -80,6 +81,7 @@ beforeAll(async () => {
     const server = createServer((socket) => socket.end("reached"));
     servers.push(server);
     await new Promise<void>((open) => server.listen(path, open));
+    utimesSync(path, 0, 0); // it has been there for long
   }
 });
 afterAll(async () => {

@@ -12,8 +12,8 @@ import { type ChildSpec, findCommand } from "../processes/child.ts";
 import { childEnvironment } from "../processes/child-env.ts";
 import type { Environment } from "../processes/child-mark.ts";
 import { bubblewrapArgs, type Confinement, seatbeltProfile } from "./confine.ts";
-import { gitObeys, takeAway } from "./git-obeys.ts";
-import { hiddenPaths, ownFolders } from "./hidden-paths.ts";
+import { gitObeys, type KeptPath, takeAway } from "./git-obeys.ts";
+import { type HiddenPath, hiddenPaths, ownFolders } from "./hidden-paths.ts";
 import { hiddenByClass, seenLinks } from "./home-class.ts";
 import { socketsOfOthers } from "./sockets.ts";
 
@@ -42,6 +42,13 @@ export interface SandboxState {
 
 export interface Wish {
   readonly network?: boolean | undefined;
+  /** Of the workspace, what is not seen, and what is only read. */
+  readonly veil?: Veil | undefined;
+}
+
+export interface Veil {
+  readonly hidden: readonly HiddenPath[];
+  readonly kept: readonly KeptPath[];
 }
 
 const TRY_MS = 10_000;
@@ -74,13 +81,16 @@ export class Sandbox {
   }
 
   /** The same program, confined where `state` says so. */
-  async confine(spec: ChildSpec, { network }: Wish = {}): Promise<ChildSpec> {
+  async confine(spec: ChildSpec, { network, veil }: Wish = {}): Promise<ChildSpec> {
     const found = this.#options.mode === "off" ? "off" : await this.#find();
     if (typeof found === "string") return spec;
     const writable = [...new Set([real(this.#options.root), real(spec.cwd)])];
+    const common = this.#common(writable, spec.cwd);
+    const seen = this.#seen(writable);
     return wrap(found, spec, {
-      ...this.#common(writable, spec.cwd),
-      ...this.#seen(writable),
+      ...{ ...common, ...seen },
+      kept: [...common.kept, ...(veil?.kept ?? [])],
+      hidden: [...seen.hidden, ...(veil?.hidden ?? [])],
       network: this.#hasNetwork(network),
     });
   }
@@ -145,7 +155,9 @@ export class Sandbox {
     };
     const { cwd } = spec;
     writeFileSync(this.#empty, "", { flag: "a", mode: 0o600 });
-    const trial = wrap(tool, spec, { ...this.#common([cwd], cwd), ...this.#seen([cwd]), network: false });
+    const trial = wrap(tool, spec, {
+      ...{ ...this.#common([cwd], cwd), ...this.#seen([cwd]), sockets: [], network: false },
+    });
     return new Promise((found) => {
       const options = { env: trial.env as NodeJS.ProcessEnv, timeout: TRY_MS };
       execFile(trial.file, [...trial.args], options, (error, _, stderr) => {

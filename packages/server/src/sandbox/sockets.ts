@@ -8,6 +8,9 @@
 
 import { lstatSync, readFileSync } from "node:fs";
 
+/** One that is newer may be gone again in a moment, and what is not there cannot be covered: the command would not start. */
+const SETTLED_MS = 60_000;
+
 /** Where engines listen that may belong to another namespace, and so be on neither list. */
 const USUAL = [
   "/docker.sock",
@@ -40,7 +43,8 @@ function unescaped(path: string): string {
 /** In a folder that is closed to this user there is none to be found. */
 function isSocket(path: string): boolean {
   try {
-    return lstatSync(path).isSocket();
+    const stat = lstatSync(path);
+    return stat.isSocket() && Date.now() - stat.mtimeMs > SETTLED_MS;
   } catch {
     return false;
   }

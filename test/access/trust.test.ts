@@ -156,6 +156,26 @@ describe("[AC211] what acts by itself", () => {
     [".claude/hooks/x.sample"],
     [".git/hooks/pre-commit"],
     [".husky/pre-push"],
+    [".claude/AGENTS.md"],
+    [".claude/workflows/i.js"],
+    [".claude/scheduled_tasks.json"],
+    [".claude/loop.md"],
+    [".claude/agent-memory/j/MEMORY.md"],
+    [".claude/whatever-comes-next.json"],
+    ["CONTEXT.md"],
+    ["CRUSH.md"],
+    [".kimi-code/mcp.json"],
+    [".vscode/mcp.json"],
+    [".github/copilot/settings.json"],
+    [".github/extensions/k/extension.mjs"],
+    [".github/mcp.json"],
+    [".github/lsp.json"],
+    [".factory/settings.json"],
+    [".kiro/steering/l.md"],
+    [".clinerules"],
+    [".env"],
+    [".npmrc"],
+    ["bunfig.toml"],
   ])("%s, with its digest, in the folder and above it", (path) => {
     put(path);
     mkdirSync(join(rig.root, "packages/a"), { recursive: true });
@@ -163,6 +183,89 @@ describe("[AC211] what acts by itself", () => {
     expect(found).toMatchObject({ path, digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
     put(path, "y\n");
     expect(actingFiles(rig.root, rig.root)[0]?.digest).not.toBe(found?.digest);
+  });
+
+  it("[AC315] nothing that only the code host reads, and no working tree of an agent", () => {
+    for (const name of [
+      "workflows/ci.yml",
+      "ISSUE_TEMPLATE/bug.md",
+      "dependabot.yml",
+      "SECURITY.md",
+      "CODEOWNERS",
+    ])
+      put(`.github/${name}`);
+    put(".claude/worktrees/a/CLAUDE.md");
+    put(".claude/scheduled_tasks.lock");
+    put(".vscode/settings.json");
+    put(".env.example");
+    expect(actingFiles(rig.root, rig.root)).toEqual([]);
+  });
+
+  /** As a person who packs a folder would. */
+  function git(cwd: string, ...args: string[]): void {
+    const set = ["-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b.c"];
+    execFileSync("git", [...set, ...args], { cwd, stdio: "pipe", env: { ...process.env, HOME: rig.home } });
+  }
+
+  it.each(["2", "3", "4", "sha256", "split"])(
+    "[AC315] settings and hooks of submodules, which git obeys from above: index %s",
+    (kind) => {
+      const format = kind === "sha256" ? ["--object-format=sha256"] : [];
+      const inner = join(rig.root, "libs/a long name that is not in the list/sub");
+      for (const at of [rig.root, inner]) {
+        mkdirSync(at, { recursive: true });
+        git(at, "init", "-q", ...format);
+        writeFileSync(join(at, "a-file"), "x\n");
+        git(at, "add", "a-file");
+        git(at, "commit", "-qm", "first");
+      }
+      for (const name of ["libs/a", "libs/b/c", "z"]) put(name === "z" ? name : `${name}/file`);
+      if (kind === "split") git(rig.root, "update-index", "--split-index");
+      if (Number(kind) > 0) git(rig.root, "update-index", "--index-version", kind);
+      git(rig.root, "add", ".");
+      if (kind === "3") git(rig.root, "update-index", "--skip-worktree", "z", "libs/a/file");
+      expect(actingFiles(rig.root, rig.root)).toEqual([]);
+      git(inner, "config", "core.fsmonitor", "./steal.sh");
+      const hooks = join(inner, ".git/hooks");
+      writeFileSync(join(hooks, "post-checkout"), "#!/bin/sh\n");
+      const found = actingFiles(rig.root, rig.root).map(
+        ({ path, reason }) => `${path.split("/sub/")[1]} ${reason}`,
+      );
+      expect(found).toEqual([
+        ".git/hooks/post-checkout git runs it automatically",
+        ".git/config git follows it (core.fsmonitor = ./steal.sh)",
+      ]);
+    },
+  );
+
+  it("[AC315] an ordinary submodule asks nothing, and hooks that are kept in the folder ask as they change", () => {
+    const other = join(rig.home, "other");
+    mkdirSync(other, { recursive: true });
+    for (const at of [other, rig.root]) {
+      git(at, "init", "-q");
+      git(at, "commit", "-q", "--allow-empty", "-m", "first");
+    }
+    git(rig.root, "submodule", "add", "-q", other, "libs/sub");
+    expect(actingFiles(rig.root, rig.root).filter(({ path }) => path.includes("modules"))).toEqual([]);
+    put("tools/hooks/pre-commit", "#!/bin/sh\n");
+    git(rig.root, "config", "core.hooksPath", "tools/hooks");
+    const digest = () =>
+      actingFiles(rig.root, rig.root).find(({ path }) => path === "tools/hooks/pre-commit")?.digest;
+    const before = digest();
+    put("tools/hooks/pre-commit", "#!/bin/sh\nsteal\n");
+    expect([typeof before, digest() === before]).toEqual(["string", false]);
+  });
+
+  it("[AC315] an index that is damaged keeps nobody waiting", () => {
+    for (const bytes of [
+      "DIRC",
+      "DIRC\0\0\0\x04\xff\xff\xff\xff",
+      `DIRC\0\0\0\x02\0\x10\0\0${"\xe0".repeat(5_000)}`,
+    ]) {
+      mkdirSync(join(rig.root, ".git"), { recursive: true });
+      writeFileSync(join(rig.root, ".git/index"), bytes, "latin1");
+      expect(actingFiles(rig.root, rig.root)).toEqual([]);
+    }
   });
 
   const RUNS = "[core]\n\tfsmonitor = ./steal.sh\n";

@@ -29,14 +29,14 @@ export class Rig {
   readonly root: string;
   readonly faults: unknown[] = [];
 
-  static async start(): Promise<Rig> {
+  static async start(sandbox: "on" | "off" = "off"): Promise<Rig> {
     const home = mkdtempSync(join(tmpdir(), "blockyard-home-"));
     const root = mkdtempSync(join(tmpdir(), "blockyard-root-"));
     const faults: unknown[] = [];
     const log = (level: string, _: string, fields?: object) => {
       if (level === "error") faults.push(fields);
     };
-    const server = await serve(makeConfig({ env: { BLOCKYARD_SANDBOX: "off" }, home, root, port: 0 }), log);
+    const server = await serve(makeConfig({ env: { BLOCKYARD_SANDBOX: sandbox }, home, root, port: 0 }), log);
     return new Rig(await ModelServer.start(), server, home, root, faults);
   }
 

@@ -10,6 +10,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ACCESS_MUTATIONS } from "./access-mutations.ts";
 import { copySources } from "./copy.ts";
+import { ESCAPE_MUTATIONS } from "./escape-mutations.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 import { SAFETY_MUTATIONS } from "./safety-mutations.ts";
 import { USE_MUTATIONS } from "./use-mutations.ts";
@@ -23,9 +24,13 @@ interface Result {
 const LIMIT_MS = 180_000;
 
 const words = process.argv.slice(2);
-const chosen = [...MUTATIONS, ...ACCESS_MUTATIONS, ...SAFETY_MUTATIONS, ...USE_MUTATIONS].filter(
-  ({ name }) => words.length === 0 || words.some((word) => name.startsWith(word)),
-);
+const chosen = [
+  ...MUTATIONS,
+  ...ACCESS_MUTATIONS,
+  ...SAFETY_MUTATIONS,
+  ...ESCAPE_MUTATIONS,
+  ...USE_MUTATIONS,
+].filter(({ name }) => words.length === 0 || words.some((word) => name.startsWith(word)));
 const copy = copySources();
 try {
   process.exitCode = await main();

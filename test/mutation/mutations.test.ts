@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { ACCESS_MUTATIONS } from "./access-mutations.ts";
+import { ESCAPE_MUTATIONS } from "./escape-mutations.ts";
 import { MUTATIONS } from "./mutations.ts";
 import { SAFETY_MUTATIONS } from "./safety-mutations.ts";
 import { USE_MUTATIONS } from "./use-mutations.ts";
@@ -10,7 +11,7 @@ import { USE_MUTATIONS } from "./use-mutations.ts";
 const ROOT = new URL("../../", import.meta.url);
 
 it.each(
-  [...MUTATIONS, ...ACCESS_MUTATIONS, ...SAFETY_MUTATIONS, ...USE_MUTATIONS].map(
+  [...MUTATIONS, ...ACCESS_MUTATIONS, ...SAFETY_MUTATIONS, ...ESCAPE_MUTATIONS, ...USE_MUTATIONS].map(
     (mutation) => [mutation.name, mutation] as const,
   ),
 )("[R32] %s", (_, mutation) => {

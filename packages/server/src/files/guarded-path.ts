@@ -144,6 +144,30 @@ export function guardOf({ parts }: CleanPath): string | undefined {
   return FILES.find(({ pattern }) => pattern.test(file))?.reason;
 }
 
+/** Folders and files, hidden or not, that hold secrets: nothing runs by reading them. */
+const SECRET_NAMES =
+  /^\.(env([.-].*)?|envrc|ssh|aws|gnupg|kube|azure|gcloud|secrets?|netrc|pgpass|pypirc|git-credentials|htpasswd|vault[\w-]*)$/;
+const SECRETS = "it holds secrets";
+
+/** What of the hidden ones agents, editors, hooks and shells obey; the others belong to builds and tests, which write there. */
+const OBEYED_NAMES =
+  /^\.(claude|codex|agents?|gemini|qwen|kimi|kimi-code|copilot|opencode|goose|cursor|windsurf|cline|clinerules|roo|continue|aider[\w.-]*|amp|crush[\w.]*|junie|kiro|factory|augment|trae|vibe|zed|vscode|idea|fleet|devcontainer(\.json)?|mcp\.json|husky|githooks|cursorrules|windsurfrules|goosehints|rules|bashrc|bash_profile|profile|zshrc|zshenv|npmrc|yarnrc(\.yml)?|pnpmfile\.cjs)$/;
+const OBEYED_REASONS = /^(agents|hooks|git|editors|desktops|shells) /;
+
+/**
+ * What a command does with a guarded file that nobody was asked for: it does not see it, or only reads it. Undefined for files
+ * that builds themselves read and write.
+ */
+export function veilOf(path: string, isFolder: boolean): "hidden" | "kept" | undefined {
+  const name = bareName(path.slice(path.lastIndexOf("/") + 1));
+  if (SECRET_NAMES.test(name)) return "hidden";
+  if (OBEYED_NAMES.test(name)) return "kept";
+  if (isFolder || name.startsWith(".")) return undefined;
+  const reason = FILES.find(({ pattern }) => pattern.test(name))?.reason;
+  if (reason === SECRETS) return "hidden";
+  return reason !== undefined && OBEYED_REASONS.test(reason) ? "kept" : undefined;
+}
+
 /** The same for a name as it is written. What is no plain path is guarded too: nobody knows what a program makes of it. */
 export function guardOfName(name: string): string | undefined {
   const clean = cleanPath(name);

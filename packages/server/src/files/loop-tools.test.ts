@@ -33,6 +33,7 @@ async function use(name: string, input: object) {
     matcher: inlineMatcher(() => performance.now()),
     tracker,
     permitted: [],
+    isSeen: false,
     open: () => undefined,
     grow: () => undefined,
   });

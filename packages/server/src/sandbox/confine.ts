@@ -18,21 +18,29 @@ export interface Confinement {
   /** Files in a place that is hidden or its own, which it sees all the same. */
   readonly readable?: readonly string[];
   readonly hidden: readonly HiddenPath[];
+  /** Of other programs, with a place in the file system: they are not found. */
+  readonly sockets: readonly string[];
+  /** The system's administrator runs it, who may set what the kernel does: that is taken away. */
+  readonly isRoot: boolean;
   /** An empty file, which stands where a file is hidden: one that cannot be read would break programs that look for it. */
   readonly empty: string;
   readonly network: boolean;
   readonly cwd: string;
 }
 
+/** Folders that everything confined has for itself. */
+const OWN = ["/tmp", "/var/tmp", "/run", "/dev"];
+
 export function bubblewrapArgs(confinement: Confinement): readonly string[] {
-  const { writable, kept, readable = [], hidden, empty, network, cwd } = confinement;
+  const { writable, kept, readable = [], hidden, sockets, empty, network, isRoot, cwd } = confinement;
   const hide = ({ path, isFolder }: HiddenPath) =>
     isFolder ? ["--tmpfs", path] : ["--ro-bind", empty, path];
   // A folder that is hidden and has the workspace inside is hidden first; all others after it, so that they stay hidden.
   const isAround = ({ path }: HiddenPath) => writable.some((folder) => isInside(path, folder));
   return [
-    ...["--unshare-all", ...(network ? ["--share-net"] : []), "--die-with-parent"],
+    ...["--unshare-all", ...(network ? ["--share-net"] : []), "--die-with-parent", "--cap-drop", "ALL"],
     ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    ...(isRoot ? ["--ro-bind", "/proc/sys", "/proc/sys"] : []),
     ...["--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--tmpfs", "/run"],
     // Names are looked up in here, where there is a network.
     ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
@@ -40,9 +48,16 @@ export function bubblewrapArgs(confinement: Confinement): readonly string[] {
     ...writable.flatMap((folder) => ["--bind", folder, folder]),
     ...kept.flatMap((each) => keep(each, empty)),
     ...hidden.filter((each) => !isAround(each)).flatMap(hide),
+    ...sockets.filter((path) => !isGone(path, confinement)).flatMap((path) => ["--ro-bind", empty, path]),
     ...readable.flatMap((path) => ["--ro-bind-try", path, path]),
     ...["--setenv", "TMPDIR", "/tmp", "--chdir", cwd, "--"],
   ];
+}
+
+/** Whether a socket is in a place that is not seen anyway; one in the workspace is the workspace's. */
+function isGone(path: string, { hidden, writable }: Confinement): boolean {
+  const places = [...OWN, ...writable, ...hidden.map((each) => each.path)];
+  return places.some((place) => isInside(place, path));
 }
 
 /** What is mounted cannot be moved or replaced either. */

@@ -1,6 +1,6 @@
 /**
- * What in a home folder a confined program does not see: keys, logins, browsers' profiles, histories, and the data
- * directories of Blockyard. By class, as far as programs keep to the usual places.
+ * Where in a home folder keys, logins, browsers' profiles and histories are, and the data directories of Blockyard: no confined program
+ * sees them. Of the rest, an agent sees everything; a command sees what home-class.ts says.
  */
 
 import { readdirSync, statSync } from "node:fs";
@@ -12,7 +12,7 @@ export const AGENT_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   codex: [".codex"],
   gemini: [".gemini"],
   qwen: [".qwen"],
-  kimi: [".kimi", ".config/kimi", ".local/share/kimi"],
+  kimi: [".kimi", ".kimi-code", ".config/kimi", ".local/share/kimi"],
   copilot: [".copilot", ".config/github-copilot", ".local/share/copilot"],
   opencode: [".opencode", ".config/opencode", ".local/share/opencode"],
   goose: [".goose", ".config/goose", ".local/share/goose"],
@@ -104,6 +104,12 @@ const SECRETS: Readonly<Record<string, readonly string[]>> = {
       ".fetchmailrc",
     ],
   ],
+  "logins inside of toolchains": [
+    ...[".m2/settings-security.xml", ".ivy2/.credentials", ".sbt/.credentials", ".sbt/1.0/credentials.sbt"],
+    ...[".nuget/NuGet/NuGet.Config", ".hex/hex.config", ".pub-cache/credentials.json", ".conda/.condarc"],
+    ...[".local/share/uv/credentials", ".android/adbkey", ".julia/servers", ".platformio/appstate.json"],
+    ...[".foundry/keystores", ".cache/huggingface/stored_tokens"],
+  ],
   "browsers and mail": [
     ...[".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware"],
     ...[
@@ -138,18 +144,26 @@ export interface HiddenPath {
   readonly isFolder: boolean;
 }
 
-/** `spared`: paths below the home that this program needs itself. */
+/** `more`: others that are not seen. `spared`: paths below the home that this program needs itself. */
 export function hiddenPaths(
   home: string,
-  data: readonly string[],
+  more: readonly string[],
   spared: readonly string[] = [],
 ): readonly HiddenPath[] {
   const names = [...Object.values(SECRETS), ...Object.values(AGENT_FOLDERS)].flat();
   const own = names.filter((name) => !spared.includes(name)).map((name) => join(home, name));
-  return [...new Set([...own, ...dataFolders(home), ...data])].flatMap((path) => {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    return stat ? [{ path, isFolder: stat.isDirectory() }] : [];
-  });
+  const all = [...new Set([...more, ...own, ...dataFolders(home)])];
+  return all
+    .filter((path) => !isBelow(path, more))
+    .flatMap((path) => {
+      const stat = statSync(path, { throwIfNoEntry: false });
+      return stat ? [{ path, isFolder: stat.isDirectory() }] : [];
+    });
+}
+
+/** In a folder that is not seen there is nothing to be hidden. */
+function isBelow(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path.startsWith(`${folder}/`));
 }
 
 /** What an agent needs of what is hidden from others. */

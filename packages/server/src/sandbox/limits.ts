@@ -2,6 +2,9 @@
 
 // Git obeys
 export const GIT_CONFIG_BYTES = 1024 * 1024;
+/** So many folders of submodules and worktrees, and so deep. */
+export const GIT_FOLDERS = 300;
+export const GIT_FOLDER_DEPTH = 8;
 
 // Sandbox
 /** How long it may take to find out whether the sandbox works here. */

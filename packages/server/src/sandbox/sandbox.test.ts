@@ -3,7 +3,6 @@
  * and may not, and tries the network. Where bubblewrap is missing it is installed as Chromium is; where the kernel forbids
  * it, only the fallback is tested, and that is said.
  */
-import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -19,12 +18,12 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Block, isEnded, isProblem, Kernel, MemoryStore } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { debianProgram } from "../../../../test/debian.ts";
 import { toAsk } from "../access/effect.ts";
 import { Child, type ChildSpec } from "../processes/child.ts";
 import { ProcessTracker } from "../processes/process-tracker.ts";
 import { Reruns } from "../rerun/rerun.ts";
 import { nodeEnv } from "../system/env.ts";
+import { mayConfine } from "../testing/bubblewrap.ts";
 import { acpAgents } from "../turns/drivers/acp/agents.ts";
 import { effectsOf } from "../turns/loop/tools/effects.ts";
 import { Workspace } from "../turns/loop/tools/workspace.ts";
@@ -70,20 +69,8 @@ const PLANTED = [
 const tracker = new ProcessTracker(join(folder, "marks"));
 const env = { PATH: process.env["PATH"], HOME: home };
 const usual: SandboxOptions = { mode: "on", agents: false, root, data, env };
-const mayConfine = process.platform === "linux" && hasBubblewrap();
 let web: Server;
 let port = 0;
-
-function hasBubblewrap(): boolean {
-  try {
-    const bubblewrap = debianProgram("bubblewrap", ["/usr/bin/bwrap"]);
-    execFileSync(bubblewrap, ["--unshare-all", "--ro-bind", "/", "/", "true"], { stdio: "ignore" });
-    return true;
-  } catch (error) {
-    process.stderr.write(`The sandbox is not tested: ${error}\n`);
-    return false;
-  }
-}
 
 beforeAll(async () => {
   for (const path of [
@@ -343,6 +330,8 @@ describe("[AC205] the arguments", () => {
     writable: ["/h/.config/code"],
     kept: [],
     hidden,
+    sockets: ["/h/x.sock", "/run/x.sock", "/h/.ssh/x.sock", "/h/.config/code/x.sock"],
+    isRoot: false,
     network: false,
     cwd: "/h/.config/code",
   };
@@ -352,6 +341,8 @@ describe("[AC205] the arguments", () => {
     expect(args).toMatch(/--tmpfs \/h\/\.config --bind \/h\/\.config\/code \/h\/\.config\/code/);
     expect(args).toMatch(/--bind .*--tmpfs \/h\/\.ssh --ro-bind \/d\/empty \/h\/\.netrc/);
     expect(args).not.toContain("--share-net");
+    // Of the sockets the one that is in no place of its own.
+    expect(args.match(/\S+\.sock/g)).toEqual(["/h/x.sock"]);
   });
 
   it("for macOS deny by default what is written, then what is hidden, then the network", () => {

@@ -15,6 +15,10 @@ import { bubblewrapArgs, type Confinement, seatbeltProfile } from "./confine.ts"
 import { gitObeys, takeAway } from "./git-obeys.ts";
 import { hiddenPaths, ownFolders } from "./hidden-paths.ts";
 import { SANDBOX_TRY_MS } from "./limits.ts";
+import { gitObeys, type KeptPath, takeAway } from "./git-obeys.ts";
+import { type HiddenPath, hiddenPaths, ownFolders } from "./hidden-paths.ts";
+import { hiddenByClass, seenLinks } from "./home-class.ts";
+import { socketsOfOthers } from "./sockets.ts";
 
 /** `network`: on, with the network. */
 export const SANDBOX_MODES = ["on", "network", "off"] as const;
@@ -41,6 +45,13 @@ export interface SandboxState {
 
 export interface Wish {
   readonly network?: boolean | undefined;
+  /** Of the workspace, what is not seen, and what is only read. */
+  readonly veil?: Veil | undefined;
+}
+
+export interface Veil {
+  readonly hidden: readonly HiddenPath[];
+  readonly kept: readonly KeptPath[];
 }
 
 interface Tool {
@@ -71,18 +82,17 @@ export class Sandbox {
   }
 
   /** The same program, confined where `state` says so. */
-  async confine(spec: ChildSpec, { network }: Wish = {}): Promise<ChildSpec> {
+  async confine(spec: ChildSpec, { network, veil }: Wish = {}): Promise<ChildSpec> {
     const found = this.#options.mode === "off" ? "off" : await this.#find();
     if (typeof found === "string") return spec;
-    const { root, data } = this.#options;
-    const writable = [...new Set([real(root), real(spec.cwd)])];
+    const writable = [...new Set([real(this.#options.root), real(spec.cwd)])];
+    const common = this.#common(writable, spec.cwd);
+    const seen = this.#seen(writable);
     return wrap(found, spec, {
-      empty: this.#empty,
-      writable,
-      kept: gitObeys(writable),
-      hidden: hiddenPaths(this.#home, [real(data)]),
+      ...{ ...common, ...seen },
+      kept: [...common.kept, ...(veil?.kept ?? [])],
+      hidden: [...seen.hidden, ...(veil?.hidden ?? [])],
       network: this.#hasNetwork(network),
-      cwd: spec.cwd,
     });
   }
 
@@ -93,15 +103,22 @@ export class Sandbox {
     if (typeof found === "string") return spec;
     const { root, data } = this.#options;
     const writable = [...new Set([this.#home, real(root), real(spec.cwd)])];
-    return wrap(found, spec, {
-      empty: this.#empty,
-      writable,
-      kept: gitObeys(writable),
-      readable,
-      hidden: hiddenPaths(this.#home, [real(data)], ownFolders(agent)),
-      network: true,
-      cwd: spec.cwd,
-    });
+    const hidden = hiddenPaths(this.#home, [real(data)], ownFolders(agent));
+    return wrap(found, spec, { ...this.#common(writable, spec.cwd), readable, hidden, network: true });
+  }
+
+  #common(writable: readonly string[], cwd: string) {
+    const isRoot = process.getuid?.() === 0;
+    return {
+      ...{ writable, kept: gitObeys(writable), sockets: socketsOfOthers(), empty: this.#empty, isRoot, cwd },
+    };
+  }
+
+  /** What a command does not see, and what it sees all the same. */
+  #seen(writable: readonly string[]) {
+    const { data, env } = this.#options;
+    const hidden = [real(data), ...hiddenByClass(this.#home, env["PATH"], writable)];
+    return { hidden: hiddenPaths(this.#home, hidden), readable: seenLinks(this.#home) };
   }
 
   get #empty(): string {
@@ -123,7 +140,7 @@ export class Sandbox {
   }
 
   async #try(): Promise<Tool | string> {
-    const { root, data, env } = this.#options;
+    const { root, env } = this.#options;
     const isSeatbelt = process.platform === "darwin";
     if (!isSeatbelt && process.platform !== "linux") return `there is none for ${process.platform}`;
     const name = isSeatbelt ? "sandbox-exec" : "bwrap";
@@ -137,11 +154,10 @@ export class Sandbox {
       cwd: real(root),
       env: childEnvironment("helper", env),
     };
-    const hidden = hiddenPaths(this.#home, [real(data)]);
     const { cwd } = spec;
     writeFileSync(this.#empty, "", { flag: "a", mode: 0o600 });
     const trial = wrap(tool, spec, {
-      ...{ writable: [cwd], kept: gitObeys([cwd]), hidden, empty: this.#empty, network: false, cwd },
+      ...{ ...this.#common([cwd], cwd), ...this.#seen([cwd]), sockets: [], network: false },
     });
     return new Promise((found) => {
       const options = { env: trial.env as NodeJS.ProcessEnv, timeout: SANDBOX_TRY_MS };

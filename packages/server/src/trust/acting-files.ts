@@ -8,10 +8,10 @@
 
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, type Stats, statSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { smallFile } from "../system/small-file.ts";
-import { gitConfigs, gitFolders } from "./git-config.ts";
 import { ACTING_BYTES, ACTING_DEPTH, ACTING_FILE_BYTES, ACTING_FILES, LOOKED_AT_FILES } from "./limits.ts";
+import { gitConfigs, gitFolders, submodulesBelow } from "./git-config.ts";
 
 export interface ActingFile {
   /** From the served folder. */
@@ -25,6 +25,8 @@ interface Rule {
   readonly reason: string;
   /** Files, or folders with everything below them. */
   readonly names: readonly string[];
+  /** What of such a folder acts on nothing here. */
+  readonly except?: RegExp;
 }
 
 const INSTRUCTIONS = "agents follow it as instructions";
@@ -33,34 +35,38 @@ const RULES: readonly Rule[] = [
     reason: INSTRUCTIONS,
     names: [
       ...["CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "QWEN.md"],
-      ...["AGENT.md", ".goosehints", ".cursorrules", ".github/copilot-instructions.md"],
+      ...["AGENT.md", "CONTEXT.md", "CRUSH.md", "WARP.md", ".goosehints", ".cursorrules", ".windsurfrules"],
+      ...[".clinerules", ".roorules", ".rules"],
     ],
   },
-  { reason: "agents start the servers it lists", names: [".mcp.json"] },
+  { reason: "agents start the servers it lists", names: [".mcp.json", ".vscode/mcp.json"] },
   {
     reason: "agents follow its settings and run its hooks",
-    names: [".claude/settings.json", ".claude/settings.local.json", ".claude/hooks"],
-  },
-  {
-    reason: INSTRUCTIONS,
-    names: [
-      ".claude/CLAUDE.md",
-      ".claude/agents",
-      ".claude/commands",
-      ".claude/skills",
-      ".claude/rules",
-      ".claude/output-styles",
-      ".claude/plugins",
-    ],
+    names: [".claude"],
+    // Working trees of their own, and what a running agent notes for itself.
+    except: /^(worktrees|state|debug|ide|daemon|results|[\w.-]+\.lock)$/,
   },
   { reason: "Codex follows it", names: [".codex", ".agents"] },
   {
     reason: "agents follow it",
     names: [
-      ...[".gemini", ".qwen", ".kimi", ".kimi-code", ".copilot", ".goose", ".cursor"],
-      ...[".opencode", "opencode.json", "opencode.jsonc"],
-      ...[".github/instructions", ".github/agents", ".github/hooks", ".github/skills", ".github/prompts"],
+      ...[".gemini", ".qwen", ".kimi", ".kimi-code", ".copilot", ".goose", ".cursor", ".amp", ".augment"],
+      ...[".factory", ".junie", ".kiro", ".roo", ".cline", ".trae", ".vibe", ".openhands", ".continue"],
+      ...[".opencode", "opencode.json", "opencode.jsonc", ".crush", ".crush.json", "crush.json"],
+      ...[".aider.conf.yml", ".windsurf"],
     ],
+  },
+  {
+    reason: "agents follow it",
+    names: [".github"],
+    // Read by the code host, not by agents.
+    except:
+      /^(workflows|actions|ISSUE_TEMPLATE|DISCUSSION_TEMPLATE|PULL_REQUEST_TEMPLATE|linters|assets|images|screenshots|(?!copilot)[\w.-]+\.(ya?ml|png|svg|gif|jpe?g|webp)|(?!copilot|agents|claude|gemini)[\w.-]+\.md|CODEOWNERS|(?!mcp|lsp|settings)[\w.-]+\.json5?)$/i,
+  },
+  { reason: "agents load it as settings of their own, such as where a key is sent", names: [".env"] },
+  {
+    reason: "package managers follow it when an agent starts a server",
+    names: [".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml"],
   },
   { reason: "git runs it automatically", names: [".husky"] },
 ];
@@ -68,12 +74,10 @@ const RULES: readonly Rule[] = [
 export function actingFiles(root: string, folder: string): readonly ActingFile[] {
   const look = new Look(root);
   for (const at of foldersUp(root, folder)) {
-    for (const { reason, names } of RULES) for (const name of names) look.at(join(at, name), reason);
-    for (const git of gitFolders(at)) look.hooks(join(git, "hooks"));
-    for (const { path, runs } of gitConfigs(at)) {
-      const said = runs.map(({ name, value }) => `${name} = ${value}`);
-      look.add(path, `git follows it (${said[0]?.slice(0, 80)})`, hash(said.join("\n")));
-    }
+    for (const { reason, names, except } of RULES)
+      for (const name of names) look.at(join(at, name), reason, ACTING_DEPTH, except);
+    look.git(at);
+    for (const inner of submodulesBelow(at)) look.git(inner);
   }
   return look.found();
 }
@@ -96,8 +100,19 @@ class Look {
     else this.#more.push(`${path} ${digest}`);
   }
 
-  /** A file, or a folder with everything below it. */
-  at(path: string, reason: string, depth = ACTING_DEPTH): void {
+  /** What git runs and obeys in a folder. */
+  git(folder: string): void {
+    for (const git of gitFolders(folder)) this.hooks(join(git, "hooks"));
+    for (const { path, runs } of gitConfigs(folder)) {
+      const said = runs.map(({ name, value }) => `${name} = ${value}`);
+      this.add(path, `git follows it (${said[0]?.slice(0, 80)})`, hash(said.join("\n")));
+      for (const { name, value } of runs)
+        if (name === "core.hookspath") this.at(resolve(folder, value), "git runs it automatically");
+    }
+  }
+
+  /** A file, or a folder with everything below it, but what is excepted in it. */
+  at(path: string, reason: string, depth = ACTING_DEPTH, except?: RegExp): void {
     const stat = statOf(path);
     if (!stat) return;
     this.#looked++;
@@ -105,7 +120,7 @@ class Look {
     if (!stat.isDirectory()) return;
     if (depth === 0 || this.#looked > LOOKED_AT_FILES)
       return this.add(path, `${reason}; not inspected: too many or too deep`, facts(stat));
-    for (const name of namesIn(path)) this.at(join(path, name), reason, depth - 1);
+    for (const name of namesIn(path)) if (!except?.test(name)) this.at(join(path, name), reason, depth - 1);
   }
 
   /** Git brings examples, which it does not run. */

@@ -9,7 +9,8 @@
 import { existsSync, type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { smallFile } from "../system/small-file.ts";
-import { GIT_CONFIG_BYTES, GIT_CONFIG_INCLUDES } from "./limits.ts";
+import { submodules } from "./git-index.ts";
+import { GIT_CONFIG_BYTES, GIT_CONFIG_INCLUDES, SUBMODULE_DEPTH } from "./limits.ts";
 
 /** A setting as `section.key = value`. */
 export interface GitSetting {
@@ -39,7 +40,9 @@ export function gitConfigs(
   const waiting = gitFolders(folder).flatMap((git) => [join(git, "config"), join(git, "config.worktree")]);
   for (const path of waiting) {
     const settings = settingsOf(path);
-    const runs = settings.filter(({ name }) => !HARMLESS.some((each) => each.test(name)));
+    const runs = settings.filter(
+      (each) => !HARMLESS.some((known) => known.test(each.name)) && !isOwnPlace(folder, path, each),
+    );
     if (runs.length > 0) found.push({ path, runs });
     if (waiting.length > GIT_CONFIG_INCLUDES) continue; // that it includes something is asked for all the same
     for (const { name, value } of runs) {
@@ -48,6 +51,24 @@ export function gitConfigs(
     }
   }
   return found;
+}
+
+/** The folders of submodules, which git looks into from above, and of theirs. */
+export function submodulesBelow(folder: string, depth = SUBMODULE_DEPTH): readonly string[] {
+  const own = gitFolders(folder);
+  const isLong = own.some((git) => settingsOf(join(git, "config")).some(isSha256));
+  const inner = own.flatMap((git) => submodules(git, isLong ? 32 : 20)).map((name) => join(folder, name));
+  const here = [...new Set(inner)].filter((each) => existsSync(join(each, ".git")));
+  return depth === 0 ? here : here.flatMap((each) => [each, ...submodulesBelow(each, depth - 1)]);
+}
+
+function isSha256({ name, value }: GitSetting): boolean {
+  return name === "extensions.objectformat" && value.toLowerCase() === "sha256";
+}
+
+/** Git writes into a submodule where its files are: that it says so is no news. */
+function isOwnPlace(folder: string, path: string, { name, value }: GitSetting): boolean {
+  return name === "core.worktree" && resolve(dirname(path), value) === folder;
 }
 
 /** Where git looks for hooks and configuration. */

@@ -4,7 +4,7 @@
 /** So many are shown one by one; what is more is one entry, with a digest of all of it. */
 export const ACTING_FILES = 500;
 /** What lies deeper, or is more than this in one folder, is known by what the file system says of it. */
-export const ACTING_DEPTH = 6;
+export const ACTING_DEPTH = 7;
 export const LOOKED_AT_FILES = 2_000;
 export const ACTING_FILE_BYTES = 4 * 1024 * 1024;
 export const ACTING_BYTES = 64 * 1024 * 1024;
@@ -16,6 +16,12 @@ export const GIT_HEAD_BYTES = 64 * 1024;
 // Git config
 export const GIT_CONFIG_BYTES = 1024 * 1024;
 export const GIT_CONFIG_INCLUDES = 20;
+export const SUBMODULE_DEPTH = 4;
+
+// Git index
+export const GIT_INDEX_BYTES = 64 * 1024 * 1024;
+export const GIT_INDEX_PARTS = 8;
+export const SUBMODULES = 200;
 
 // Own rules
 export const OWN_RULES_BYTES = 1024 * 1024;

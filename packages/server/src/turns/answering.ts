@@ -165,6 +165,7 @@ export class Answering {
     const plan = shown.plan === undefined ? undefined : await kernel.whole(shown.plan);
     live.run.answer({
       ...{ ask, allow: given.allow, shown, input: shown.input ?? null, said },
+      byRule: rule !== undefined && rule !== RESTARTED,
       answer: forAgent(given),
       message: rule === undefined || said === undefined ? refusalText(said) : said,
       plan: isProblem(plan) ? undefined : plan?.text,

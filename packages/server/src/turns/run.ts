@@ -73,6 +73,8 @@ export interface Answer {
   readonly input: Json;
   /** What the agent is told where it is denied. */
   readonly message: string;
+  /** A rule has answered: the owner has not seen it. */
+  readonly byRule?: boolean | undefined;
   /** What the owner wrote, where it did. */
   readonly said?: string | undefined;
   readonly answer?: AskAnswer | undefined;

@@ -46,7 +46,7 @@ export interface CallsOptions {
 }
 
 /** What all calls have in common. */
-export type ToolContext = Omit<ToolRun, "open" | "grow" | "signal" | "permitted">;
+export type ToolContext = Omit<ToolRun, "open" | "grow" | "signal" | "permitted" | "isSeen">;
 
 /** A call with what it would do. */
 interface Weighed {
@@ -55,7 +55,7 @@ interface Weighed {
 }
 
 /** How a call may be waited for no longer: the owner's answer, or the end of the turn. */
-type Leave = { readonly allow: boolean; readonly message: string } | undefined;
+type Leave = { readonly allow: boolean; readonly message: string; readonly isSeen?: boolean } | undefined;
 
 interface Asked {
   readonly key: BlockKey;
@@ -89,8 +89,8 @@ export class Calls {
     return asked && this.#options.writing.idOf(asked.key);
   }
 
-  answer({ ask, allow, message }: Answer): void {
-    this.#asked.get(ask)?.settle({ allow, message });
+  answer({ ask, allow, message, byRule }: Answer): void {
+    this.#asked.get(ask)?.settle({ allow, message, isSeen: byRule !== true });
   }
 
   async #weigh(call: ToolCall): Promise<Weighed> {
@@ -117,6 +117,7 @@ export class Calls {
     const run: ToolRun = {
       ...context,
       permitted,
+      isSeen: false,
       workspace: context.workspace.permitting(permitted),
       signal,
       open: (kind, metadata) => {
@@ -149,7 +150,7 @@ export class Calls {
     if (!leave.allow) return { ...failed(leave.message), reason: "denied" };
     await this.#options.writing.push([{ type: "block-meta", key: call.key, metadata: { stage: "running" } }]);
     try {
-      return await tool.run(parsed.input, run);
+      return await tool.run(parsed.input, { ...run, isSeen: leave.isSeen === true });
     } catch (error) {
       // The boundary of one call: a bug in it ends the call and nothing else.
       onFault(tool.name, error);

@@ -10,6 +10,7 @@ import { z } from "zod";
 import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.ts";
 import { childEnvironment } from "../../../processes/child-env.ts";
 import { BASH_MS, BASH_OUTPUT_CHARS, LONGEST_BASH_MS } from "../limits.ts";
+import { type Guarded, guardedIn, noteOf } from "./guarded.ts";
 import { loopTool, type ToolRun } from "./tool.ts";
 
 export const bashTool = loopTool({
@@ -32,18 +33,24 @@ export const bashTool = loopTool({
       cwd: run.workspace.root,
       ...(description === undefined ? {} : { description }),
     });
-    return new Command(command, await specOf(command, run), run).ended(timeout_ms);
+    const isConfined = sandbox?.isConfined === true;
+    const veil = isConfined && !run.isSeen ? await guardedIn(run.workspace) : undefined;
+    return new Command(command, await specOf(command, run, veil), run, veil?.unseen).ended(timeout_ms);
   },
 });
 
 /** The shell, confined where that can be. */
-async function specOf(command: string, { env: given, workspace, sandbox }: ToolRun): Promise<ChildSpec> {
+async function specOf(
+  command: string,
+  { env: given, workspace, sandbox }: ToolRun,
+  veil: Guarded | undefined,
+): Promise<ChildSpec> {
   const env = childEnvironment("shell", given);
   // The outer shell only joins the two outputs; the command reaches the inner one as it is.
   const join = 'exec "$0" --noprofile --norc -c -- "$1" 2>&1';
   const args = ["--noprofile", "--norc", "-c", join, "/bin/bash", command];
   const spec = { file: "/bin/bash", args, cwd: workspace.root, env, isMute: true };
-  return sandbox ? sandbox.confine(spec) : spec;
+  return sandbox ? sandbox.confine(spec, { veil }) : spec;
 }
 
 /** One command that runs. */
@@ -51,11 +58,14 @@ class Command {
   readonly #command: string;
   readonly #run: ToolRun;
   readonly #child: Child;
+  /** Guarded files that it does not see. */
+  readonly #unseen: readonly string[];
   #text = "";
   #leftOut = 0;
   #isLate = false;
 
-  constructor(command: string, spec: ChildSpec, run: ToolRun) {
+  constructor(command: string, spec: ChildSpec, run: ToolRun, unseen: readonly string[] = []) {
+    this.#unseen = unseen;
     this.#command = command;
     this.#run = run;
     this.#child = new Child(spec, run.tracker);
@@ -77,6 +87,9 @@ class Command {
       const end = await this.#child.ended;
       const { failed } = end;
       if (failed !== undefined) this.#print(`bash could not be started: ${failed}\n`);
+      const isWell = failed === undefined && end.code === 0;
+      const note = noteOf(this.#unseen, isWell ? `${this.#command}\n${this.#text}` : undefined);
+      if (note !== undefined) this.#print(`\n[${note}]\n`);
       const durationMs = Math.round(performance.now() - began);
       return this.#outcome(end, durationMs, timeoutMs);
     } finally {

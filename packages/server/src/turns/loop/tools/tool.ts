@@ -23,6 +23,8 @@ export interface ToolRun {
   readonly sandbox?: Sandbox | undefined;
   /** Guarded files that the owner has allowed to this call. */
   readonly permitted: readonly string[];
+  /** The owner has seen this very call and said yes: neither an allowance nor a rule has. */
+  readonly isSeen: boolean;
   /** Shows the result block now; `grow` adds to its text as it comes. */
   open(kind: Kind, metadata: JsonObject): void;
   grow(text: string): void;

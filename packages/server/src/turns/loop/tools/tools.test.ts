@@ -78,6 +78,7 @@ async function use(name: string, input: object, signal = new AbortController().s
     matcher: inlineMatcher(() => performance.now()),
     tracker,
     permitted: [],
+    isSeen: false,
     open: (kind, metadata) => opened.push([kind, metadata]),
     grow: (text) => {
       grown += text;

@@ -1,0 +1,240 @@
+/**
+ * Ways out of the sandbox, each tried on the real system: the rights of the one who runs the server, what the kernel lets be set,
+ * sockets of other programs, what is hidden in a home folder, and the folders of git that are inside of `.git`.
+ */
+
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, type Server } from "node:net";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Child, type ChildSpec } from "../processes/child.ts";
+import { ProcessTracker } from "../processes/process-tracker.ts";
+import { mayConfine } from "../testing/bubblewrap.ts";
+import { hiddenByClass } from "./home-class.ts";
+import { Sandbox } from "./sandbox.ts";
+import { socketsOfOthers } from "./sockets.ts";
+
+/** Not below /tmp, which is hidden as a whole. */
+const folder = realpathSync(mkdtempSync(join(homedir(), "blockyard-escapes-")));
+const home = join(folder, "home");
+const data = join(folder, "data");
+const root = join(home, "code");
+const SECRET = "planted-secret";
+const tracker = new ProcessTracker(join(folder, "marks"));
+const env = { PATH: `${join(home, ".mytool/bin")}:${process.env["PATH"]}`, HOME: home };
+const sockets = [join(folder, "engine.sock"), join(home, "keys/agent.sock"), join(root, "own.sock")];
+const servers: Server[] = [];
+
+function plant(path: string, text = `${SECRET}\n`): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/** As a person would, outside of the sandbox. */
+function git(cwd: string, ...args: string[]): string {
+  const own = { PATH: process.env["PATH"], HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
+  const set = ["-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b.c"];
+  return execFileSync("git", [...set, ...args], { cwd, env: own, encoding: "utf8", stdio: "pipe" });
+}
+
+/** A command may break what it works on. */
+function tried(cwd: string, ...args: string[]): void {
+  try {
+    git(cwd, ...args);
+  } catch {
+    // it ran nothing of another's
+  }
+}
+
+async function confined(command: string, at = root): Promise<string> {
+  const spec: ChildSpec = {
+    ...{ file: "/bin/bash", args: ["-c", `{ ${command}\n} 2>&1`], cwd: at, env, isMute: true },
+  };
+  const sandbox = new Sandbox({ mode: "on", agents: false, root: at, data, env });
+  // Nothing here is ever run unconfined.
+  if (!(await sandbox.state()).isConfined) throw new Error((await sandbox.state()).words);
+  const child = new Child(await sandbox.confine(spec), tracker);
+  let text = "";
+  for await (const bytes of child.output()) text += Buffer.from(bytes).toString();
+  await child.ended;
+  return text;
+}
+
+beforeAll(async () => {
+  plant(join(data, "token"));
+  mkdirSync(root, { recursive: true });
+  for (const path of sockets) {
+    mkdirSync(dirname(path), { recursive: true });
+    const server = createServer((socket) => socket.end("reached"));
+    servers.push(server);
+    await new Promise<void>((open) => server.listen(path, open));
+    utimesSync(path, 0, 0); // it has been there for long
+  }
+});
+afterAll(async () => {
+  for (const server of servers) server.close();
+  await tracker.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe.runIf(mayConfine)("[AC310] a confined command has no rights, whoever runs the server", () => {
+  it("holds no capability, so that it can take away nothing that hides something", async () => {
+    expect(
+      await confined("grep -E '^Cap(Prm|Eff|Bnd)' /proc/self/status | grep -vc '0000000000000000$'"),
+    ).toBe("0\n");
+    expect(await confined(`umount ${data}; cat ${data}/token`)).not.toContain(SECRET);
+    expect(await confined(`unshare -Urm sh -c 'umount ${data}; cat ${data}/token'`)).not.toContain(SECRET);
+  });
+
+  it("does not set what the kernel does", async () => {
+    const found = "find /proc/sys -type f -writable 2>/dev/null | wc -l";
+    expect(await confined(found)).toBe("0\n");
+    expect(
+      await confined(
+        "for f in /proc/sysrq-trigger /sys/kernel/uevent_helper; do test -w $f && echo $f; done",
+      ),
+    ).toBe("");
+  });
+});
+
+describe.runIf(mayConfine)("[AC311] a confined command finds no socket of another program", () => {
+  const asking = (path: string) =>
+    `python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect("${path}"); print(s.recv(9))'`;
+
+  it("neither in the home folder nor elsewhere; those of the workspace it does", async () => {
+    expect(socketsOfOthers()).toEqual(expect.arrayContaining(sockets));
+    const [engine = "", keys = "", own = ""] = sockets;
+    for (const path of [engine, keys]) expect(await confined(asking(path))).toMatch(/refused/i);
+    expect(await confined(asking(own))).toContain("reached");
+  });
+});
+
+describe("[AC312] of what is hidden in a home folder a command sees the tools", () => {
+  /** Of programs that nobody has written down here, on purpose. */
+  const UNKNOWN = [
+    ...[
+      ".pulumi/credentials.json",
+      ".config/solana/id.json",
+      ".local/share/some-vault/key",
+      ".cache/vault/db",
+    ],
+    ...[".newcli/token", ".newcli-token", ".zhistory", ".bashrc", ".local/state/newcli/login", ".Xauthority"],
+    ...[".kimi-code/credentials/key", ".factory/auth.json", ".sbt/.credentials", ".nuget/NuGet/NuGet.Config"],
+    ...[".1password/agent", ".vscode-server/data/token", ".config/newcli/hosts.yml"],
+  ];
+  const TOOLS = [
+    ...[".cargo/registry/x", ".rustup/settings.toml", ".pyenv/version", ".cache/pip/x", ".local/bin/tool"],
+    ...[".local/share/mise/x", ".config/git/ignore", ".mytool/lib/x", "notes.txt"],
+  ];
+
+  it.runIf(mayConfine)(
+    "and neither logins of programs that are not known, nor what it links to",
+    async () => {
+      for (const name of [...UNKNOWN, ...TOOLS]) plant(join(home, name));
+      mkdirSync(join(home, ".mytool/bin"), { recursive: true });
+      plant(join(home, ".dotfiles/gitconfig"), "[user]\n\tname = Ann\n");
+      plant(join(home, ".dotfiles/secret"));
+      symlinkSync(".dotfiles/gitconfig", join(home, ".gitconfig"));
+      symlinkSync("code", join(home, ".shortcut"));
+      const seen = (await confined(`cd ${home}; grep -rl ${SECRET} .`)).trim().split("\n");
+      expect(seen.map((name) => name.replace("./", "")).sort()).toEqual([...TOOLS].sort());
+      expect(await confined("git config --global user.name")).toBe("Ann\n");
+      expect(await confined("echo here > here; cat here")).toBe("here\n");
+    },
+  );
+
+  it("all of it where the home folder is the workspace", () => {
+    plant(join(home, ".newcli/token"));
+    expect(hiddenByClass(home, "", [root])).toContain(join(home, ".newcli"));
+    expect(hiddenByClass(home, "", [home])).toEqual([]);
+  });
+});
+
+describe.runIf(mayConfine)(
+  "[AC313] a confined command changes no hook and no setting that git finds inside of .git",
+  () => {
+    let count = 0;
+    /** A repository with a submodule, a worktree beside it and hooks of its own in the workspace. */
+    function repository(): { readonly at: string; readonly mark: string } {
+      const at = join(home, `repository-${count++}`);
+      const other = join(folder, `other-${count}`);
+      for (const path of [other, at]) {
+        plant(join(path, "file"));
+        git(path, "init", "-q");
+        git(path, "add", ".");
+        git(path, "commit", "-qm", "first");
+      }
+      git(at, "submodule", "add", "-q", other, "libs/sub");
+      git(at, "commit", "-qm", "sub");
+      git(at, "worktree", "add", "-q", join(folder, `worktree-${count}`));
+      plant(join(at, "tools/hooks/pre-commit"), "#!/bin/sh\n");
+      chmodSync(join(at, "tools/hooks/pre-commit"), 0o755);
+      git(at, "config", "core.hooksPath", "tools/hooks");
+      return { at, mark: join(folder, `ran-${count}`) };
+    }
+
+    const MODULE = ".git/modules/libs/sub";
+    it.each<[string, (mark: string) => string]>([
+      ["a setting of a submodule", (mark) => `git config -f ${MODULE}/config core.fsmonitor 'touch ${mark}'`],
+      [
+        "another folder of submodules",
+        (mark) =>
+          `cp -r .git/modules .git/new; git config -f .git/new/libs/sub/config core.fsmonitor 'touch ${mark}'; mv .git/modules .git/old; mv .git/new .git/modules`,
+      ],
+      [
+        "another folder on the way to a submodule",
+        (mark) =>
+          `cp -r .git/modules/libs .git/new; git config -f .git/new/sub/config core.fsmonitor 'touch ${mark}'; mv .git/modules/libs .git/old; mv .git/new .git/modules/libs`,
+      ],
+      [
+        "a submodule that shares another's folder",
+        (mark) =>
+          `cp -r ${MODULE} .git/new; git config -f .git/new/config core.fsmonitor 'touch ${mark}'; echo ../../../new > ${MODULE}/commondir`,
+      ],
+      [
+        "a hook of a submodule",
+        (mark) =>
+          `printf '#!/bin/sh\\ntouch ${mark}' > ${MODULE}/hooks/post-checkout; chmod +x ${MODULE}/hooks/post-checkout`,
+      ],
+      [
+        "a worktree that is led elsewhere",
+        (mark) =>
+          `cp -r .git new; git config -f new/config core.fsmonitor 'touch ${mark}'; echo ../../../new > .git/worktrees/*/commondir`,
+      ],
+      ["a hook in the workspace", (mark) => `printf '#!/bin/sh\\ntouch ${mark}' > tools/hooks/pre-commit`],
+      [
+        "another folder of hooks in the workspace",
+        (mark) =>
+          `cp -r tools new; printf '#!/bin/sh\\ntouch ${mark}' > new/hooks/pre-commit; mv tools old; mv new tools`,
+      ],
+    ])("%s", async (_, script) => {
+      const { at, mark } = repository();
+      await confined(`${script(mark)}; true`, at);
+      tried(at, "status");
+      tried(join(folder, `worktree-${count}`), "status");
+      tried(join(at, "libs/sub"), "checkout", "-q", "-b", "other");
+      git(at, "commit", "-q", "--allow-empty", "-m", "next");
+      expect(existsSync(mark)).toBe(false);
+      expect(
+        await confined(
+          "echo more > more && git add more && git -c user.name=a -c user.email=a@b.c commit -qm more && git log --format=%s | head -1",
+          at,
+        ),
+      ).toBe("more\n");
+      expect(readFileSync(join(at, "tools/hooks/pre-commit"), "utf8")).toBe("#!/bin/sh\n");
+    });
+  },
+);

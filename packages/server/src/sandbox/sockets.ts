@@ -1,0 +1,51 @@
+/**
+ * Sockets of other programs that have a place in the file system: a container engine's, an agent's for keys, a database's. Who can open
+ * one can have its program act, whatever network there is, so a confined program does not find them. Those in its own
+ * workspace it does: they are what it works on.
+ *
+ * Known from what the kernel lists of this machine, and of what is mounted from elsewhere (as into a container).
+ */
+
+import { lstatSync, readFileSync } from "node:fs";
+
+/** One that is newer may be gone again in a moment, and what is not there cannot be covered: the command would not start. */
+const SETTLED_MS = 60_000;
+
+/** Where engines listen that may belong to another namespace, and so be on neither list. */
+const USUAL = [
+  "/docker.sock",
+  "/var/lib/lxd/unix.socket",
+  "/var/lib/incus/unix.socket",
+  "/var/snap/lxd/common/lxd/unix.socket",
+];
+
+export function socketsOfOthers(): readonly string[] {
+  const listed = linesOf("/proc/net/unix").map((line) => line.split(/\s+/).slice(7).join(" "));
+  const mounted = linesOf("/proc/self/mountinfo").map((line) => unescaped(line.split(" ")[4] ?? ""));
+  return [...new Set([...listed, ...mounted, ...USUAL])].filter(
+    (path) => path.startsWith("/") && isSocket(path),
+  );
+}
+
+function linesOf(file: string): readonly string[] {
+  try {
+    return readFileSync(file, "utf8").split("\n");
+  } catch {
+    return []; // another system
+  }
+}
+
+/** The kernel writes blanks in a mount point as octal numbers. */
+function unescaped(path: string): string {
+  return path.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
+}
+
+/** In a folder that is closed to this user there is none to be found. */
+function isSocket(path: string): boolean {
+  try {
+    const stat = lstatSync(path);
+    return stat.isSocket() && Date.now() - stat.mtimeMs > SETTLED_MS;
+  } catch {
+    return false;
+  }
+}

@@ -1,7 +1,8 @@
 /**
  * Live is replay is export: what a stream shows while it is watched to its end, what the page shows of it afterwards, and
  * what the exported file shows from the disk, compared for recordings of every provider. `EVERY=1` takes all of them; a
- * plain run takes few that show between them what all of them show.
+ * plain run takes few that show between them what all of them show. Loading the page costs more than everything else, so
+ * with all of them another page goes to the conversation instead of being loaded for it; it has never seen it either.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,40 +10,51 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type BlockEvent, Ingest, isProblem } from "@blockyard/kernel";
 import { providers } from "@blockyard/providers";
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exportFile } from "../../packages/server/src/export/export-file.ts";
 import { StreamIngest } from "../../packages/server/src/ingest/ingest-stream.ts";
 import { bytesOf, logFilesOf, type Recording } from "../recordings.ts";
-import { allTraits, variedRecordings } from "../variety.ts";
+import { allTraits, isEvery, variedRecordings } from "../variety.ts";
 import { contentOf, type Shown, shownInExport, shownOnPage } from "./page/shown.ts";
-import { newConversation, openYard, type Yard } from "./page/yard.ts";
+import { newConversation, openYard, type Visit, type Yard } from "./page/yard.ts";
 
 /** A recording comes in so many pieces, a frame apart. */
 const PIECES = 8;
-/** High enough to have all rows in the document: of most recordings, and of those with many blocks. */
-const TALL_PX = 4_000;
-const TALLEST_PX = 40_000;
-const MANY_BLOCKS = 24;
+/** High enough to have all rows in the document. Nobody looks at the pixels, so that there are few of them. */
+const TALL = { width: 1_280, height: 40_000, deviceScaleFactor: 0.1, mobile: false };
+/** Looked at so often; a look at every frame would have frames drawn for it alone. */
+const LOOK_MS = 40;
+/** With the time in which it waits for a seat. */
+const TEST_MS = 300_000;
+/** So many recordings at once: one of them mostly waits for a frame. */
+const SEATS = 2;
 
 const chosen = variedRecordings();
 
+/** The pages that a recording is shown on. */
+interface Seat {
+  readonly live: Page;
+  readonly later: Page;
+  readonly exported: Page;
+  readonly complaints: readonly (readonly string[])[];
+}
+
 let yard: Yard;
-let live: Page;
-let later: Page;
-let exported: { context: BrowserContext; page: Page };
-let complaints: readonly string[] = [];
+const free: Seat[] = [];
+const waiting: ((seat: Seat) => void)[] = [];
 const folder = mkdtempSync(join(tmpdir(), "blockyard-equal-"));
 
 beforeAll(async () => {
   yard = await openYard();
-  const first = await yard.open("/", { height: TALL_PX });
-  const second = await yard.open("/", { height: TALL_PX });
-  live = first.page;
-  later = second.page;
-  complaints = first.complaints;
-  const context = await yard.browser.newContext();
-  exported = { context, page: await context.newPage() };
+  for (let i = 0; i < SEATS; i++) {
+    const live = await openTall();
+    const later = await openTall();
+    const context = await yard.browser.newContext();
+    const exported = await context.newPage();
+    const complaints = [live.complaints, later.complaints];
+    free.push({ live: live.page, later: later.page, exported, complaints });
+  }
 }, 180_000);
 
 afterAll(async () => {
@@ -50,10 +62,40 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Opens a conversation from nothing, with everything closed that is closed at first. */
-async function goTo(page: Page, conversation: string): Promise<void> {
+/** The page alone is high: a window of that height would be drawn as well, for each frame. */
+async function openTall(): Promise<Visit> {
+  const visit = await yard.open("/", { isStill: true });
+  const browser = await visit.context.newCDPSession(visit.page);
+  await browser.send("Emulation.setDeviceMetricsOverride", TALL);
+  return visit;
+}
+
+async function onSeat(use: (seat: Seat) => Promise<void>): Promise<void> {
+  const seat = free.pop() ?? (await new Promise<Seat>((take) => waiting.push(take)));
+  try {
+    await use(seat);
+  } finally {
+    const next = waiting.shift();
+    if (next) next(seat);
+    else free.push(seat);
+  }
+}
+
+/** Opens a conversation by a load of the page. */
+async function load(page: Page, conversation: string): Promise<void> {
   await page.goto(new URL(`/c/${conversation}`, page.url()).href);
   await page.waitForSelector(".list");
+}
+
+/** Opens a conversation inside of the page, as the browser's own buttons do. */
+async function goTo(page: Page, conversation: string): Promise<void> {
+  await page.evaluate((path) => {
+    history.pushState(null, "", path);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, `/c/${conversation}`);
+  const isThere = (id: string) =>
+    document.querySelector(".list") && !document.querySelector(`[data-block]:not([data-block^="${id}/"])`);
+  await page.waitForFunction(isThere, conversation, { polling: LOOK_MS });
 }
 
 /** Gives a recording to the server piece by piece, as its program would. */
@@ -95,23 +137,12 @@ interface Both {
 
 /** Waits until nothing is being written or loaded, then opens everything, and waits until all blocks are there. */
 async function whole(page: Page, blocks: number): Promise<Both> {
-  await grow(page, blocks);
+  await page.waitForFunction(isQuiet, undefined, { polling: LOOK_MS });
   const first = await shownOnPage(page);
   await openAll(page);
-  await grow(page, blocks);
   if (await hasAll(page, blocks)) return { first, open: contentOf(await shownOnPage(page)) };
   const { outline } = await shownOnPage(page);
   throw new Error(`the page should show ${blocks} blocks and does not:\n${outline.join("\n")}`);
-}
-
-/** Makes the window so high that every row is in the document. What was opened stays where it is then; rows above it come with a scroll. */
-async function grow(page: Page, blocks: number): Promise<void> {
-  for (const height of blocks > MANY_BLOCKS ? [TALLEST_PX] : [TALL_PX, TALLEST_PX]) {
-    await page.setViewportSize({ width: 1_280, height });
-    await page.waitForFunction(isQuiet);
-    await page.locator(".list").evaluate((list) => list.scrollTo(0, 0));
-    if (await page.locator(".list").evaluate((list) => list.scrollHeight <= list.clientHeight)) return;
-  }
 }
 
 /** By the list of commands, as a reader would. */
@@ -130,45 +161,46 @@ function hasAll(page: Page, blocks: number): Promise<boolean> {
     const isBusy = document.querySelectorAll("[aria-busy=true], .waiting, footer.running").length > 0;
     return !isBusy && document.querySelectorAll("[data-block]").length === count;
   };
-  return page.waitForFunction(look, blocks, { timeout: 5_000 }).then(
+  return page.waitForFunction(look, blocks, { timeout: 5_000, polling: LOOK_MS }).then(
     () => true,
     () => false,
   );
 }
 
-async function exportOf(conversation: string): Promise<Both> {
+async function exportOf(page: Page, conversation: string): Promise<Both> {
   const file = await exportFile(yard.kernel, conversation, "html", false);
   if (isProblem(file)) throw new Error(file.message);
   let text = "";
   for await (const piece of file.body) text += piece;
   const path = join(folder, `${conversation}.html`);
   writeFileSync(path, text);
-  await exported.page.goto(pathToFileURL(path).href);
-  const first = await shownInExport(exported.page);
-  await exported.page.evaluate(() => {
+  await page.goto(pathToFileURL(path).href);
+  const first = await shownInExport(page);
+  await page.evaluate(() => {
     for (const details of document.querySelectorAll("details")) details.open = true;
   });
-  return { first, open: contentOf(await shownInExport(exported.page)) };
+  return { first, open: contentOf(await shownInExport(page)) };
 }
 
-test.each(chosen.map((recording) => [recording.name, recording] as const))(
+test.concurrent.each(chosen.map((recording) => [recording.name, recording] as const))(
   "[V4] %s",
-  async (_, recording) => {
-    const conversation = await newConversation(yard.kernel, recording.name);
-    await goTo(live, conversation);
-    await play(recording, conversation, () =>
-      live.evaluate(() => new Promise<void>((done) => requestAnimationFrame(() => done()))),
-    );
-    const record = await yard.kernel.conversation(conversation);
-    if (isProblem(record)) throw new Error(record.message);
-    const watched = await whole(live, record.blocks);
-    // From nothing: what a reload shows.
-    await goTo(later, conversation);
-    const again = await whole(later, record.blocks);
-    expect(again).toEqual(watched);
-    expect(await exportOf(conversation)).toEqual(watched);
-    expect(complaints).toEqual([]);
-  },
+  (_, recording) =>
+    onSeat(async ({ live, later, exported, complaints }) => {
+      const conversation = await newConversation(yard.kernel, recording.name);
+      await goTo(live, conversation);
+      await play(recording, conversation, () =>
+        live.evaluate(() => new Promise<void>((done) => requestAnimationFrame(() => done()))),
+      );
+      const record = await yard.kernel.conversation(conversation);
+      if (isProblem(record)) throw new Error(record.message);
+      const watched = await whole(live, record.blocks);
+      await (isEvery ? goTo : load)(later, conversation);
+      const again = await whole(later, record.blocks);
+      expect(again).toEqual(watched);
+      expect(await exportOf(exported, conversation)).toEqual(watched);
+      expect(complaints.flat()).toEqual([]);
+    }),
+  TEST_MS,
 );
 
 test("[V4] the recordings between them have everything that recordings have", () => {

@@ -22,6 +22,8 @@ export interface Look {
   readonly dark?: boolean;
   /** As on a phone: a finger points, and nothing hovers. */
   readonly touch?: boolean;
+  /** Nothing moves by itself. */
+  readonly isStill?: boolean;
   /** Another's link than the owner's. */
   readonly token?: string;
 }
@@ -104,6 +106,7 @@ async function visit(browser: Browser, running: Running, path: string, look: Loo
   const context = await browser.newContext({
     viewport: { width: look.width ?? 1280, height: look.height ?? 800 },
     colorScheme: look.dark ? "dark" : "light",
+    ...(look.isStill ? { reducedMotion: "reduce" } : {}),
     ...(look.touch ? { hasTouch: true, isMobile: true } : {}),
     permissions: ["clipboard-read", "clipboard-write"],
   });

@@ -9,7 +9,7 @@ import { lateAsks } from "../rows/late-asks.ts";
 import { askingIn, foldRows, isLeftOver, type Row } from "../rows/rows.ts";
 import { headOf, treeOf } from "../rows/view-tree.ts";
 import { useCell } from "../state/cell.ts";
-import { disclosureVersion, isOpen, listenDisclosure } from "../state/disclosure.ts";
+import { disclosureVersion, enter, isOpen, listenDisclosure } from "../state/disclosure.ts";
 import { editing, heads, isFinding } from "../state/page-state.ts";
 import { preferences } from "../state/preferences.ts";
 import {
@@ -52,7 +52,10 @@ const DELETED = "This conversation was deleted.";
 
 function Opened({ conversation, block }: ConversationProps): ReactNode {
   const session = useSession();
-  const view = useMemo(() => session.replica.subscribe(conversation), [session, conversation]);
+  const view = useMemo(() => {
+    enter(conversation);
+    return session.replica.subscribe(conversation);
+  }, [session, conversation]);
   useEffect(() => session.keep(view), [session, view]);
   const { isOpen: isHere, problem } = useViewState(view);
   const folder = useViewPart(view, ({ record }) => record?.metadata.cwd);

@@ -1,17 +1,20 @@
 /**
  * What is open and what is closed, by name, outside of the components: rows that leave the screen and come back are as
- * they were. "All" sets what counts for everything that nobody has opened or closed since.
+ * they were. "All" sets what counts for everything of the conversation that is shown, until somebody opens or closes it. Names in a
+ * conversation have its id; other conversations and the lists beside it stay as they are.
  */
 import { useCallback, useSyncExternalStore } from "react";
 
 const chosen = new Map<string, boolean>();
 const listeners = new Set<() => void>();
 const beforeAll = new Set<() => void>();
+const alls = new Map<string, boolean>();
+let place = "";
 let all: boolean | undefined;
 let version = 0;
 
 export function isOpen(name: string, byDefault: boolean): boolean {
-  return chosen.get(name) ?? all ?? byDefault;
+  return chosen.get(name) ?? (all !== undefined && name.includes(place) ? all : byDefault);
 }
 
 export function setOpen(name: string, open: boolean): void {
@@ -19,10 +22,17 @@ export function setOpen(name: string, open: boolean): void {
   tell();
 }
 
-/** Opens or closes everything; undefined goes back to each thing's own default. */
-export function setAll(open: boolean | undefined): void {
+/** From now on this conversation is shown. */
+export function enter(conversation: string): void {
+  place = conversation;
+  all = alls.get(conversation);
+}
+
+/** Opens or closes everything in the conversation that is shown. */
+export function setAll(open: boolean): void {
   for (const listener of beforeAll) listener();
-  chosen.clear();
+  for (const name of [...chosen.keys()]) if (name.includes(place)) chosen.delete(name);
+  alls.set(place, open);
   all = open;
   tell();
 }

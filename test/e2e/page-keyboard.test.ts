@@ -99,6 +99,8 @@ const DAY: readonly (readonly [string, (day: Day) => Promise<void>])[] = [
       await keys.type("2. Round once");
       await keys.press("Escape");
       await ask.getByText("was edited").waitFor();
+      // The key that closes an editor is not the first of the two that stop the turn.
+      expect(await page.getByText("Press Esc again to stop").count()).toBe(0);
       await keys.isAt("article", /by/);
       await enabled(page, /Approve/);
       await keys.press("1");

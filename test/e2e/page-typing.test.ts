@@ -365,3 +365,50 @@ test("[V83] where a prompt is not taken, those behind it come back with it, in t
   expect(times).toBe(1);
   await context.close();
 });
+
+/** By Escape from each dialog that is opened while something is being written. */
+const DIALOGS = ["Settings", "Rules for agents", "Costs", "Keyboard shortcuts"];
+
+test("[V32] behind a dialog writing goes on where it was", async () => {
+  const { page, context } = await openBlocks();
+  await isPrompt(page);
+  await page.keyboard.type("so");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Commands" }).waitFor();
+  await page.keyboard.type("nothing");
+  await page.keyboard.press("Escape");
+  await isPrompt(page);
+  await page.keyboard.type(" far");
+  expect(await promptOf(page).inputValue()).toBe("so far");
+  for (const name of DIALOGS) {
+    await promptOf(page).fill("");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Commands" }).fill(name);
+    await page.keyboard.press("Enter");
+    await page.getByRole("combobox", { name: "Commands" }).waitFor({ state: "detached" });
+    await page.getByRole("dialog").first().waitFor();
+    await page.keyboard.press("Escape");
+    await isPrompt(page);
+    await page.keyboard.type(name);
+    expect(await promptOf(page).inputValue()).toBe(name);
+  }
+  await context.close();
+});
+
+test("[V32] who renames by a key goes on where the focus was", async () => {
+  const { page, context } = await openBlocks();
+  await isPrompt(page);
+  for (const key of ["Enter", "Escape"]) {
+    await promptOf(page).fill("");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Commands" }).fill("Rename");
+    await page.keyboard.press("Enter");
+    await page.getByRole("textbox", { name: "Title of the conversation" }).waitFor();
+    await page.keyboard.type(`by ${key}`);
+    await page.keyboard.press(key);
+    await isPrompt(page);
+    await page.keyboard.type(LETTERS);
+    expect(await promptOf(page).inputValue()).toBe(LETTERS);
+  }
+  await context.close();
+});

@@ -18,7 +18,7 @@ export interface Before {
 
 /** Where a session's own counters stand after these turns of it. */
 export function countedIn(turns: readonly Pick<Turn, "costUsd" | "usage" | "native">[]): Before {
-  const apiMs = turns.map(({ native }) => numberOf(native?.["duration_api_ms"])).findLast(isKnown);
+  const apiMs = turns.map(({ native }) => numberOf(native?.["duration_api_ms"])).findLast(isCounted);
   return {
     previousCostUsd: turns.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
     previousUsage: turns.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), NO_USAGE),
@@ -26,8 +26,9 @@ export function countedIn(turns: readonly Pick<Turn, "costUsd" | "usage" | "nati
   };
 }
 
-function isKnown(value: number | undefined): value is number {
-  return value !== undefined;
+/** Zero is what a result says that tells of something else. */
+function isCounted(value: number | undefined): value is number {
+  return value !== undefined && value > 0;
 }
 
 export interface Adapter<State = unknown> {

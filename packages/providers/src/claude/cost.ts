@@ -45,12 +45,13 @@ export function takeCost(
 
 /**
  * How long the turn waited for the model. `duration_api_ms` runs on like the cost does; where its older share is unknown,
- * nothing is said.
+ * nothing is said. The result that only tells of a background agent's end states zero: the count goes on behind it.
  */
 export function takeApiMs(state: State, line: JsonObject): number | undefined {
   const total = numberOf(line.duration_api_ms);
   if (total === undefined) return undefined;
   const before = state.totalApiMs ?? (isResumed(line) ? undefined : 0);
+  if (total === 0 && before !== 0) return undefined;
   state.totalApiMs = total;
   if (before === undefined || (total < before && isResumed(line))) return undefined;
   return total < before ? total : total - before;

@@ -248,6 +248,14 @@ describe("cost and usage", () => {
       [500, 500],
       [700, 200],
     ]);
+    // The end of a background agent is told with zero.
+    expect(shares([init(), result(500), init(), result(0), init(), result(700)])).toEqual([
+      [500, 500],
+      [0, undefined],
+      [700, 200],
+    ]);
+    const told = countedIn([{ native: { duration_api_ms: 500 } }, { native: { duration_api_ms: 0 } }]);
+    expect(told.previousApiMs).toBe(500);
     expect(shares([init(), result(500, since), init(), result(700)])).toEqual([
       [500, undefined],
       [700, 200],

@@ -1,9 +1,11 @@
 /**
- * A conversation's title as a field: Enter keeps what was written, Escape what was there, leaving the field keeps it too.
+ * A conversation's title as a field: Enter keeps what was written, Escape what was there, leaving the field keeps it too. Who ends it
+ * by a key is back where the focus was.
  */
 
 import type { ConversationId } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef } from "react";
+import { focusPrompt } from "../state/invitation.ts";
 import { renaming } from "../state/page-state.ts";
 import { useSession } from "../state/session.tsx";
 import { isComposing } from "../ui/composing.ts";
@@ -20,7 +22,9 @@ export function RenameField({
   const session = useSession();
   const field = useRef<HTMLInputElement>(null);
   const isOver = useRef(false);
+  const before = useRef<Element>(null);
   useEffect(() => {
+    before.current = document.activeElement;
     field.current?.focus();
     field.current?.select();
   }, []);
@@ -47,9 +51,17 @@ export function RenameField({
       onKeyDown={(event) => {
         event.stopPropagation();
         if (isComposing(event.nativeEvent)) return;
-        if (event.key === "Enter") end(true);
-        if (event.key === "Escape") end(false);
+        if (event.key !== "Enter" && event.key !== "Escape") return;
+        event.preventDefault();
+        end(event.key === "Enter");
+        giveFocusBack(before.current);
       }}
     />
   );
+}
+
+/** What is gone, such as the button that the field has replaced, cannot have it. */
+function giveFocusBack(to: Element | null): void {
+  if (to instanceof HTMLElement && to.isConnected && to !== document.body) to.focus({ preventScroll: true });
+  else focusPrompt();
 }

@@ -155,7 +155,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   { key: "[", label: "Show or hide the sidebar", run: () => toggleSidebar() },
   { key: "]", label: "Show or hide the side pane", run: () => togglePaneVisit() },
   { key: "s", label: "Go to the list of conversations", run: () => toList() },
-  { key: "?", label: "This help", run: () => overlay.set({ type: "help" }) },
+  { key: "?", label: "Keyboard shortcuts", run: () => overlay.set({ type: "help" }) },
   { key: "Escape", label: "Close what is open", run: () => close() },
 ];
 

@@ -1,6 +1,7 @@
 /**
- * The answers to a permission or a plan: once, for longer, or no, with a reason for the agent. Each has a number. Who denies may say
- * why: Enter sends that, also empty, and Escape goes back to the buttons.
+ * The answers to a permission or a plan: once, for longer, or no, with a reason for the agent. Each has a number; "no" always has
+ * the same one, whatever else is offered, so that the hand that denies never allows. Who denies may say why: Enter sends that, also
+ * empty, and Escape goes back to the buttons.
  */
 
 import { type Ask, type AskSuggestion, furtherAnswers } from "@blockyard/kernel";
@@ -9,6 +10,11 @@ import { isComposing } from "../ui/composing.ts";
 import { Message } from "../ui/message.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
 import { ANSWER_MESSAGE_CHARS, SHOWN_ANSWERS } from "./limits.ts";
+
+/** No allowing answer ever has this number. */
+const DENY_KEY = 0;
+/** Answers behind the last number key have none. */
+const LAST_KEY = 9;
 
 /** Reasons that are being written, by request: a row that leaves the screen and comes back is as it was. */
 const reasons = new Map<string, string>();
@@ -98,12 +104,12 @@ function Choices({ ask, isReady, onAnswer, deny, onDeny }: ChoicesProps): ReactN
         type="button"
         ref={deny as { current: HTMLButtonElement | null }}
         data-deny
-        data-key={number(shown.length)}
+        data-key={DENY_KEY}
         disabled={!isReady}
         onClick={onDeny}
       >
         <span className="key" aria-hidden="true">
-          {number(shown.length)}
+          {DENY_KEY}
         </span>
         {isPlan ? "Keep planning…" : "Deny…"}
       </button>
@@ -135,13 +141,15 @@ function AnswerButton({
     <button
       type="button"
       className={isPrimary ? "primary" : ""}
-      data-key={number}
+      data-key={number > LAST_KEY ? undefined : number}
       disabled={!isReady}
       onClick={onPress}
     >
-      <span className="key" aria-hidden="true">
-        {number}
-      </span>
+      {number <= LAST_KEY && (
+        <span className="key" aria-hidden="true">
+          {number}
+        </span>
+      )}
       <span>{children}</span>
     </button>
   );

@@ -127,7 +127,7 @@ function useNumberKeys(panel: { readonly current: HTMLElement | null }): void {
   useEffect(() => {
     const onKey = (event: globalThis.KeyboardEvent) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-      if (!/^[1-9]$/.test(event.key) || overlay.get() !== undefined) return;
+      if (!/^[0-9]$/.test(event.key) || overlay.get() !== undefined) return;
       const [target] = event.composedPath();
       if (target instanceof HTMLElement && isWritten(target)) return;
       if (document.querySelector("[popover]:popover-open")) return;

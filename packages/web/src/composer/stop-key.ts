@@ -2,8 +2,7 @@
  * Escape, pressed twice and nothing in between, stops what runs. The first one does what it does anyway; one that closes a menu, a
  * dialog or an editor does not count.
  */
-
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { editing, inspected, isFinding, overlay } from "../state/page-state.ts";
 import { isComposing } from "../ui/composing.ts";
 import { STOP_TWICE_MS } from "./limits.ts";
@@ -11,17 +10,18 @@ import { STOP_TWICE_MS } from "./limits.ts";
 /** Whether it was pressed once just now. */
 export function useDoubleEscape(isRunning: boolean, stop: () => void): boolean {
   const [isArmed, setArmed] = useState(false);
+  // Kept over the effect: what the key closes may draw this anew before the key comes to the page.
+  const wasTaken = useRef(false);
   useEffect(() => {
     if (!isRunning) return setArmed(false);
-    let wasTaken = false;
     // What the key closes may be closed when it comes to the page.
     const onBefore = (event: KeyboardEvent) => {
-      wasTaken = isTaken(event);
+      wasTaken.current = isTaken(event);
       if (event.key !== "Escape") setArmed(false);
     };
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || event.repeat || isComposing(event)) return;
-      if (wasTaken || isTaken(event)) return;
+      if (wasTaken.current || isTaken(event)) return;
       if (isArmed) stop();
       setArmed(!isArmed);
     };

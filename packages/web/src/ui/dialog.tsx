@@ -20,7 +20,9 @@ export function Dialog({ label, title, className, children }: DialogProps): Reac
     const element = dialog.current;
     element?.showModal();
     if (element) beginInside(element);
-    return () => element?.close();
+    return () => {
+      if (element) closeInPlace(element);
+    };
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
@@ -45,6 +47,16 @@ export function Dialog({ label, title, className, children }: DialogProps): Reac
       {title === undefined ? children : <Titled title={title}>{children}</Titled>}
     </dialog>
   );
+}
+
+/**
+ * The caret leaves with the focus: Chromium leaves it in a field that is removed in the same task, and the field that got the focus
+ * back takes no letters.
+ */
+function closeInPlace(dialog: HTMLDialogElement): void {
+  const caret = getSelection();
+  if (dialog.contains(caret?.anchorNode ?? null)) caret?.removeAllRanges();
+  dialog.close();
 }
 
 /** Not at what scrolls but at what is in it; of a choice, at what is chosen. */

@@ -51,5 +51,11 @@ export const GLOB_STARS = 3;
 export const GLOB_DEPTHS = 4;
 export const GLOB_WAYS = 64;
 
+// Guarded
+/** Names in the workspace that are looked at for guarded files before a command runs. */
+export const GUARDED_LOOKED_AT = 20_000;
+/** Guarded files that a message names. */
+export const GUARDED_NAMED = 5;
+
 // Workspace
 export const READ_FILE_BYTES = 10 * 1024 * 1024;

@@ -10,6 +10,7 @@ import { type Dirent, promises as fs } from "node:fs";
 import { basename, join } from "node:path";
 import { veilOf } from "../../../files/guarded-path.ts";
 import type { Veil } from "../../../sandbox/sandbox.ts";
+import { GUARDED_LOOKED_AT, GUARDED_NAMED } from "../limits.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface Guarded extends Veil {
@@ -17,8 +18,6 @@ export interface Guarded extends Veil {
   readonly unseen: readonly string[];
 }
 
-const LOOKED_AT = 20_000;
-const NAMED = 5;
 const PASSED = new Set([".git", "node_modules", ".venv", "venv", "site-packages", "__pycache__", "target"]);
 
 export async function guardedIn(workspace: Pick<Workspace, "root" | "guardOf">): Promise<Guarded> {
@@ -29,7 +28,7 @@ export async function guardedIn(workspace: Pick<Workspace, "root" | "guardOf">):
     unseen: [] as string[],
   };
   const folders = [""];
-  let left = LOOKED_AT;
+  let left = GUARDED_LOOKED_AT;
   for (let folder = folders.shift(); folder !== undefined && left > 0; folder = folders.shift()) {
     for (const entry of await entriesIn(join(root, folder))) {
       if (left-- <= 0) break;
@@ -54,8 +53,8 @@ export async function guardedIn(workspace: Pick<Workspace, "root" | "guardOf">):
 export function noteOf(unseen: readonly string[], about?: string): string | undefined {
   const named = unseen.filter((name) => about === undefined || about.includes(basename(name)));
   if (named.length === 0) return undefined;
-  const names = named.slice(0, NAMED).join(", ");
-  const more = named.length > NAMED ? ` and ${named.length - NAMED} more` : "";
+  const names = named.slice(0, GUARDED_NAMED).join(", ");
+  const more = named.length > GUARDED_NAMED ? ` and ${named.length - GUARDED_NAMED} more` : "";
   return `Guarded, and empty for this command: ${names}${more}. To ask the owner for one, read it with the tool read`;
 }
 

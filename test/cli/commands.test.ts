@@ -73,6 +73,7 @@ describe("help and mistakes", () => {
       }
       expect(await run(here, ["ls", "--help"])).toEqual(pages[names.indexOf("ls")]);
       expect(await run(here, ["--port", "4600", "-h"])).toEqual(pages[names.indexOf("serve")]);
+      expect(pages[names.indexOf("run")]?.stdout).toContain("; one of plan, ask, edits, full\n");
       expect((await run(here, ["help", "exprot"])).stderr).toContain("Did you mean: blockyard help export?");
     },
     LIMIT_MS,
@@ -102,7 +103,7 @@ describe("help and mistakes", () => {
     [["export", "x", "-f", "pdf"], 2, /--format must be one of html, markdown, jsonl, raw, not pdf/],
     [["ls"], 3, /there are no conversations in .* yet\. Start the server \(blockyard\)/],
     [["--home", "nowhere", "ls"], 3, /there are no conversations in .*nowhere yet/],
-    [["--port", "4600", "exprot"], 1, /the workspace .*exprot is not a directory/],
+    [["--port", "4600", "exprot"], 1, /the workspace .*exprot does not exist/],
     [["import", "."], 3, /this is a directory: pass the files in it/],
     [["import", "--dry-run"], 3, /No sessions found in .*\.claude or .*\.codex/],
     [["import", "--watch", "a.jsonl"], 2, /--watch imports the sessions found .* takes no files/],
@@ -124,6 +125,11 @@ describe("help and mistakes", () => {
       ["token", "revoke"],
       2,
       /token revoke needs an agent's name, for example: blockyard token revoke --agent codex-mcp/,
+    ],
+    [
+      ["token", "revoke", "--agent", "nobody"],
+      3,
+      /there is no token of nobody\. To list them: blockyard token list/,
     ],
     [["mcp", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help mcp/],
     [["link", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help link/],
@@ -174,6 +180,23 @@ describe("ingest", () => {
       ]);
       expect((await server.stop()).code).toBe(0);
       expect(readdirSync(join(here.home, "unfinished"))).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+
+  it.each([
+    ["plain words\n", "ingest --provider NAME <"],
+    ['{"type":"conversation","epoch":"x"}\n', "import"],
+  ])(
+    "[U98] %j is refused with a command that would take it",
+    async (input, retry) => {
+      const here = place();
+      const refused = await run(here, ["ingest"], { input: Buffer.from(input) });
+      const file = join(here.home, "unfinished", readdirSync(join(here.home, "unfinished"))[0] ?? "");
+      expect(refused).toMatchObject({ code: 1, stdout: input });
+      expect(refused.stderr).toContain(
+        `The whole stream is in ${file}. Try again: blockyard ${retry} ${file}\n`,
+      );
     },
     LIMIT_MS,
   );

@@ -9,8 +9,9 @@
 import type { Block } from "../model/block.ts";
 import type { Turn } from "../model/conversation.ts";
 import type { AgentId, BlockId, ConversationId } from "../model/ids.ts";
-import { isEnded, type Reason } from "../model/kind.ts";
+import { isEnded, RESULT_KINDS, type Reason } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
+import { answersCall } from "../model/metadata.ts";
 import { isProblem, type Problem } from "../model/problem.ts";
 import type { Draft } from "../write/draft.ts";
 import type { Kernel } from "../write/kernel.ts";
@@ -51,6 +52,20 @@ export async function openBlocksOf(
   return found;
 }
 
+/** The last results that are whole, by the block that they belong to. */
+export async function lastResults(
+  kernel: Kernel,
+  conversation: ConversationId,
+): Promise<ReadonlyMap<BlockId, readonly Block[]> | Problem> {
+  const query = { conversation, kinds: RESULT_KINDS, order: "last", limit: limits.listRows } as const;
+  const blocks = await kernel.blocks(query);
+  if (isProblem(blocks)) return blocks;
+  return Map.groupBy(
+    blocks.filter(({ status }) => isEnded(status)),
+    ({ parent }) => parent ?? "",
+  );
+}
+
 /** How a turn that an agent has begun ends. */
 export interface LeasedEnd {
   readonly status: "done" | "error";
@@ -59,17 +74,21 @@ export interface LeasedEnd {
   readonly lapsed?: true;
   /** What else is known of it then. */
   readonly with?: Partial<Turn>;
+  /** By their calls. */
+  readonly results?: ReadonlyMap<BlockId, readonly Block[]>;
 }
 
-/** Ends a turn with what is open of it; how many blocks that were. A call that has no end by then has none that is known. */
+/** Ends a turn with what is open of it; how many blocks that were. A call that has neither end nor result by then has none that is known. */
 export function endLeased(draft: Draft, turn: Turn, blocks: readonly BlockId[], end: LeasedEnd): number {
   const { status, reason, lapsed } = end;
   let ended = 0;
   for (const id of blocks) {
     const block = draft.block(id);
     if (isProblem(block) || block.metadata.turn !== turn.id || isEnded(block.status)) continue;
-    const isDone = status === "done" && block.kind !== "tool_call";
-    const why = { reason: reason ?? "interrupted", ...(lapsed ? { lapsed } : {}) };
+    const result = resultOf(block, end);
+    const isDone = status === "done" && (block.kind !== "tool_call" || result === "done");
+    const failed = result === "error" ? "failed" : "interrupted";
+    const why = { reason: reason ?? failed, ...(lapsed ? { lapsed } : {}) };
     if (!isProblem(draft.status(id, isDone ? "done" : "error", isDone ? {} : why))) ended++;
   }
   const { lapsed: _before, reason: _reason, ...rest } = turn;
@@ -83,6 +102,13 @@ export function endLeased(draft: Draft, turn: Turn, blocks: readonly BlockId[], 
     durationMs: Math.max(0, draft.at - turn.startedAt),
   });
   return ended;
+}
+
+/** How a call went that nobody has ended, by what came of it. */
+function resultOf({ id, metadata }: Block, { results }: LeasedEnd): "done" | "error" | undefined {
+  const found = results?.get(id)?.find((result) => answersCall(result.metadata, metadata));
+  if (found === undefined) return undefined;
+  return found.status === "error" || found.metadata.isError === true ? "error" : "done";
 }
 
 /** Ends turns that agents have begun in a conversation, for the owner; how many. `only`: that one alone. */

@@ -298,6 +298,24 @@ describe("turns of agents", () => {
     expect(await look(left)).toMatchObject({ status: "error", metadata: { reason: "failed" } });
   });
 
+  it.each([
+    ["done", "done", { status: "done", metadata: { success: true } }],
+    ["error", "done", { status: "error", metadata: { success: false, reason: "failed" } }],
+    ["running", "done", { status: "error", metadata: { success: false, reason: "interrupted" } }],
+    ["done", "error", { status: "error", metadata: { success: false, reason: "failed" } }],
+  ])(
+    "[D21] a call that nobody has ended, with a result that is %s, in a turn that is %s",
+    async (result, status, ended) => {
+      const { harness, conversation, create, look } = await world();
+      const metadata = { toolUseId: "t", toolName: "x" };
+      const { turn } = await harness.ok("turn.begin", { conversation }, bob);
+      const call = await create({ kind: "tool_call", content: "{}", metadata });
+      await create({ kind: "tool_result", role: "tool", parent_id: call, status: result, metadata });
+      await harness.ok("turn.end", { conversation, turn, status }, bob);
+      expect(await look(call)).toMatchObject(ended);
+    },
+  );
+
   it("[D22] one at a time: the next one ends the one before; only its agent and the owner end it", async () => {
     const { harness, conversation, create, look } = await world();
     const first = await harness.ok("turn.begin", { conversation }, bob);

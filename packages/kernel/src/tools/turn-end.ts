@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { Turn } from "../model/conversation.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
-import { endLeased, openBlocksOf } from "../nodes/leased.ts";
+import { endLeased, lastResults, openBlocksOf } from "../nodes/leased.ts";
 import { cleanText } from "../text/sanitize.ts";
 import type { Draft } from "../write/draft.ts";
 import { type Call, conversationField, tool, writer } from "./tool.ts";
@@ -38,7 +38,7 @@ export const turnEnd = tool({
   name: "turn.end",
   description:
     "End a turn that you began with turn.begin: status, stop reason, tokens, cost. Its open blocks end " +
-    "with it: as done if it is done, otherwise as an error with its reason. A tool call that is open always ends as an error.",
+    "with it: as done if it is done, otherwise as an error with its reason. A tool call that is open ends as its result did, and as an error if it has none.",
   input,
   output: z.object({ turn: turnSchema, ended_blocks: z.number().int() }),
   access: "write",
@@ -46,13 +46,20 @@ export const turnEnd = tool({
     const { conversation, turn: id } = given;
     const blocks = await openBlocksOf(call.kernel, conversation, (turn) => turn === id);
     if (isProblem(blocks)) return blocks;
+    const results = blocks.length === 0 ? undefined : await lastResults(call.kernel, conversation);
+    if (isProblem(results)) return results;
     return call.kernel.write(conversation, {
       ...writer(call),
       plan: (draft) => {
         const turn = mayEnd(call, draft, given);
         if (isProblem(turn)) return turn;
         const { status, reason, ...rest } = endOf(given);
-        const ended_blocks = endLeased(draft, turn, blocks, { status, reason, with: rest });
+        const ended_blocks = endLeased(draft, turn, blocks, {
+          status,
+          reason,
+          with: rest,
+          ...(results ? { results } : {}),
+        });
         return { turn: turnView(draft.turn(id) as Turn), ended_blocks };
       },
     });

@@ -224,7 +224,8 @@ export function callLine(
   const name = isCommand ? "$" : oneLine(title, 40);
   // The tool's own name, for whoever looks for it.
   const own = isFull && toolName !== title ? ` ${style.dim(oneLine(toolName, 60))}` : "";
-  return `${mark} ${style.bold(name)}${own} ${oneLine(said, width - name.length - 16)}${style.red(end)}`;
+  const line = oneLine(said, width - name.length - 16);
+  return `${mark} ${style.bold(name)}${own}${line === "" ? "" : ` ${line}`}${style.red(end)}`;
 }
 
 /** What is known of a result besides its lines. */

@@ -60,6 +60,10 @@ export function checkDatabase(path: string, hasServer: boolean): Finding {
   if (found.is === "sound") return { check, state: "ok", message: `${path} is intact` };
   if (found.is === "damaged")
     return { check, state: "fail", message: `${path} is damaged: ${found.why}`, fix: RESTORE };
+  if (found.is === "unread") {
+    const fix = found.isFull ? "the disk is full: free some space" : "check the disk and its free space";
+    return { check, state: "fail", message: found.why, fix: `${fix}, then run blockyard doctor again` };
+  }
   return hasServer
     ? { check, state: "ok", message: `${path} is open in the running server, which checked it at startup` }
     : {

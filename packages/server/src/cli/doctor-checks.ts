@@ -2,11 +2,12 @@
 
 import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { plural } from "@blockyard/kernel";
 import { Auth } from "../access/auth.ts";
 import { AuthError } from "../access/auth-error.ts";
+import { isSomethingElse } from "../config/config.ts";
 import type { DatabaseAddress } from "../config/database-address.ts";
 import { findCommand } from "../processes/child.ts";
 import { childEnvironment } from "../processes/child-env.ts";
@@ -85,17 +86,8 @@ export function checkPrices(home: string): readonly Finding[] {
 
 /** Files that must be their owner's alone. */
 export function checkHome(home: string): readonly Finding[] {
-  if (!existsSync(home)) {
-    return [
-      {
-        check: "home",
-        state: "warn",
-        message: `${home} does not exist yet`,
-        fix: "start a server: blockyard",
-      },
-    ];
-  }
-  const closed = closedHome(home);
+  if (!existsSync(home)) return [missingHome(home)];
+  const closed = closedHome(home) ?? otherFolder(home);
   if (closed) return [closed];
   const rows: [string, string, number][] = [
     ["home", home, 0o700],
@@ -119,6 +111,17 @@ export function checkHome(home: string): readonly Finding[] {
   return isPrivate && existsSync(join(home, "token")) ? [...found, ...unusableTokens(home)] : found;
 }
 
+/** Whether a start could make it. */
+function missingHome(home: string): Finding {
+  const check = "home";
+  let above = dirname(home);
+  while (!existsSync(above) && dirname(above) !== above) above = dirname(above);
+  const closed = closedHome(above);
+  if (closed === undefined)
+    return { check, state: "warn", message: `${home} does not exist yet`, fix: "start a server: blockyard" };
+  return { ...closed, message: `${home} cannot be created: ${closed.message}` };
+}
+
 /** What is no folder, or another account's, is not looked into. */
 function closedHome(home: string): Finding | undefined {
   const fix = "choose another directory with --home";
@@ -130,6 +133,13 @@ function closedHome(home: string): Finding | undefined {
   } catch {
     return { check: "home", state: "fail", message: `this account cannot use ${home}`, fix };
   }
+}
+
+/** A project, or /tmp: it is not to be closed to everybody else. */
+function otherFolder(home: string): Finding | undefined {
+  if (process.platform === "win32" || !isSomethingElse(home)) return undefined;
+  const message = `${home} contains other files and is no data directory`;
+  return { check: "home", state: "fail", message, fix: "choose an empty directory with --home" };
 }
 
 /** What a server would refuse to start with. Makes nothing: the owner's token is there. */

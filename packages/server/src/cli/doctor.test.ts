@@ -15,7 +15,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { serve } from "../app/serve.ts";
 import { makeConfig } from "../config/config.ts";
 import { checkDatabase } from "./database-check.ts";
@@ -149,6 +150,50 @@ describe("[AC54] the doctor", () => {
         fix: "choose another directory with --home",
       },
     ]);
+  });
+
+  it("[AC54] gives no advice to close a folder that has something else in it", () => {
+    const other = mkdtempSync(join(folder, "project-"));
+    writeFileSync(join(other, "index.ts"), "");
+    chmodSync(other, 0o777);
+    expect(checkHome(other)).toEqual([
+      {
+        ...{
+          check: "home",
+          state: "fail",
+          message: `${other} contains other files and is no data directory`,
+        },
+        fix: "choose an empty directory with --home",
+      },
+    ]);
+  });
+
+  it("[AC54] says that a data directory cannot be made where nobody can make one", () => {
+    const file = join(folder, "in-the-way");
+    writeFileSync(file, "");
+    expect(checkHome(join(file, "below", "home"))).toMatchObject([
+      {
+        state: "fail",
+        message: `${file}/below/home cannot be created: ${file} is not a directory`,
+        fix: "choose another directory with --home",
+      },
+    ]);
+  });
+
+  it.each<[number, RegExp, RegExp]>([
+    [4874, /disk I\/O error/, /^the disk is full: free some space, then/],
+    [778, /disk I\/O error/, /^check the disk/],
+    [26, /is damaged: /, /^restore a backup/],
+  ])("[AC54] SQLite's error %s is no damage unless it says so", (errcode, message, fix) => {
+    const error = Object.assign(new Error("disk I/O error"), { code: "ERR_SQLITE_ERROR", errcode });
+    const opened = vi.spyOn(DatabaseSync.prototype, "prepare").mockImplementation(() => {
+      throw error;
+    });
+    const found = checkDatabase(join(home, "blockyard.db"), false);
+    opened.mockRestore();
+    expect(found).toMatchObject({ state: "fail" });
+    expect(found.message).toMatch(message);
+    expect(found.fix).toMatch(fix);
   });
 
   it("[AC54] finds tokens with which no server starts", () => {

@@ -57,8 +57,11 @@ export async function followTurn(
       if (isOwn(block) && (state === "denied" || state === "expired")) denied++;
       if (isJson) await printJson({ ...block, type: "block" });
     },
-    asked: async (block) =>
-      isOwn(block) && isWatching !== true ? answerAsk(client, block, allowsAll) : undefined,
+    asked: async (block) => {
+      if (!isOwn(block) || isWatching === true) return false;
+      await answerAsk(client, block, allowsAll);
+      return true;
+    },
     held: async (block) => {
       if (block.block_id !== prompt || isDropped) return;
       isDropped = true;

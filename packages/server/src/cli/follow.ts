@@ -5,10 +5,10 @@
 
 import type { BlockPatch, BlockSnapshot } from "@blockyard/kernel";
 import { isProblem } from "@blockyard/kernel/plain";
-import { askOf } from "@blockyard/kernel/presentation";
+import { askOf, deedOf } from "@blockyard/kernel/presentation";
 import { type BlockSource, known } from "./block-source.ts";
 import { blockText, callLine, type TextOptions } from "./block-text.ts";
-import { FOLLOW_MS } from "./limits.ts";
+import { FOLLOW_MS, FOLLOWED_CALLS } from "./limits.ts";
 import { safeText } from "./terminal.ts";
 
 export interface FollowerPort {
@@ -17,8 +17,8 @@ export interface FollowerPort {
   show(text: string): Promise<void>;
   /** Told every block that has ended, once. */
   ended(block: BlockSnapshot): Promise<void>;
-  /** Told every permission request, once. */
-  asked(block: BlockSnapshot): Promise<void>;
+  /** Told every request, once. Whether it was put to somebody here, with what belongs to it, such as a plan. */
+  asked(block: BlockSnapshot): Promise<boolean>;
   /** Told a message that waited and is not sent, because the turn before it was stopped. */
   held?(block: BlockSnapshot): Promise<void>;
 }
@@ -30,6 +30,12 @@ export class Follower {
   /** Blocks that have not ended. */
   readonly #open = new Map<string, BlockSnapshot>();
   readonly #asked = new Set<string>();
+  /** Calls whose request was put to somebody here. */
+  readonly #put = new Set<string>();
+  /** What belongs to such a call, until it is known how the request was answered: it may have been edited for the answer. */
+  readonly #waiting = new Set<string>();
+  /** The last calls that have ended: their results may come behind their end. */
+  readonly #calls = new Map<string, BlockSnapshot>();
   /** Calls whose line is shown, and that have not ended. */
   readonly #headed = new Set<string>();
   #seq: number;
@@ -66,6 +72,7 @@ export class Follower {
       const block = this.#open.get(patch.block_id);
       if (block) await this.#take(patched(block, patch));
     }
+    await this.#release();
     for (const block of new_blocks) await this.#take(block);
     return patches.length === 0 && new_blocks.length === 0;
   }
@@ -83,13 +90,43 @@ export class Follower {
     const request = `${block.block_id} ${ask?.id}`;
     if (ask?.state === "asked" && !this.#asked.has(request)) {
       this.#asked.add(request);
-      await this.#port.asked(block);
+      if (await this.#port.asked(block)) this.#put.add(block.block_id);
     }
     if (!isEnded(block) && block.metadata.queued?.held !== undefined) return this.#port.held?.(block);
+    if (this.#isUnanswered(block.parent_id)) return void this.#waiting.add(block.block_id);
     if (!isEnded(block)) return this.#grow(block);
+    await this.#end(block);
+  }
+
+  async #end(block: BlockSnapshot): Promise<void> {
     this.#open.delete(block.block_id);
+    this.#waiting.delete(block.block_id);
     await this.#finish(block);
+    if (block.kind === "tool_call") this.#remember(block);
     await this.#port.ended(block);
+  }
+
+  /** It was put to somebody here, and what was read of it since says nothing else. */
+  #isUnanswered(call: string | null): boolean {
+    if (call === null || !this.#put.has(call)) return false;
+    const block = this.#open.get(call);
+    return block !== undefined && askOf(block.metadata)?.state === "asked";
+  }
+
+  async #release(): Promise<void> {
+    for (const id of [...this.#waiting]) {
+      const block = this.#open.get(id);
+      if (block === undefined || this.#isUnanswered(block.parent_id)) continue;
+      this.#waiting.delete(id);
+      if (isEnded(block)) await this.#end(block);
+      else await this.#grow(block);
+    }
+  }
+
+  #remember(call: BlockSnapshot): void {
+    this.#calls.set(call.block_id, call);
+    const [oldest] = this.#calls.keys();
+    if (this.#calls.size > FOLLOWED_CALLS && oldest !== undefined) this.#calls.delete(oldest);
   }
 
   async #grow(block: BlockSnapshot): Promise<void> {
@@ -113,7 +150,9 @@ export class Follower {
   /** Of a call whose line stands above its results already, only a bad end is news. */
   #ending(block: BlockSnapshot): string {
     if (!this.#headed.delete(block.block_id)) {
-      const call = this.#open.get(block.parent_id ?? "");
+      const parent = block.parent_id ?? "";
+      const call = this.#open.get(parent) ?? this.#calls.get(parent);
+      if (call !== undefined && !this.#port.text.isFull && isAnswerTold(call, block)) return "";
       return blockText(block, this.#port.text, call);
     }
     const { success, reason } = block.metadata;
@@ -141,6 +180,12 @@ export class Follower {
 
 function isEnded({ status }: BlockSnapshot): boolean {
   return status === "done" || status === "error";
+}
+
+/** What the agent was told of an answer, which the call's line says. */
+function isAnswerTold(call: BlockSnapshot, { kind, status }: BlockSnapshot): boolean {
+  const { toolName = "" } = call.metadata;
+  return kind === "tool_result" && status === "done" && deedOf(String(toolName)) === "ask";
 }
 
 function patched(block: BlockSnapshot, patch: BlockPatch): BlockSnapshot {

@@ -37,10 +37,13 @@ ${EXIT_CODES}
 
 function describe({ usage, summary, options, examples }: Command): string {
   const style = styleFor(process.stdout);
-  const rows = Object.entries(options ?? {}).map(([option, { short, value, summary: what }]) => {
-    const flag = `${short === undefined ? "    " : `-${short}, `}--${option}${value === undefined ? "" : ` ${value}`}`;
-    return [flag, what] as const;
-  });
+  const rows = Object.entries(options ?? {}).map(
+    ([option, { short, value, summary: what, choices = [] }]) => {
+      const flag = `${short === undefined ? "    " : `-${short}, `}--${option}${value === undefined ? "" : ` ${value}`}`;
+      const isNamed = choices.every((choice) => what.includes(choice));
+      return [flag, isNamed ? what : `${what}; one of ${choices.join(", ")}`] as const;
+    },
+  );
   const width = Math.max(0, ...rows.map(([flag]) => flag.length));
   const table = rows.map(([flag, what]) => `  ${flag.padEnd(width)}  ${what}`).join("\n");
   const lines = examples.map((example) => `  ${example}`).join("\n");

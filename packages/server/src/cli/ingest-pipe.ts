@@ -40,7 +40,9 @@ export async function ingestPipe(options: PipeOptions): Promise<number> {
   if (isProblem(answer)) {
     const file = await copy.leave();
     const again =
-      file === undefined ? "" : `\nThe whole stream is in ${file}. Try again: blockyard ingest < ${file}`;
+      file === undefined
+        ? ""
+        : `\nThe whole stream is in ${file}. Try again: blockyard ${retryOf(answer)} ${file}`;
     throw new CommandError(`${answer.message}${again}`);
   }
   await copy.remove();
@@ -52,6 +54,12 @@ export async function ingestPipe(options: PipeOptions): Promise<number> {
     );
   }
   return EXIT.done;
+}
+
+/** What would not be refused for the same reason once more. */
+function retryOf({ message, details }: Problem): string {
+  if (details?.["providers"] !== undefined) return "ingest --provider NAME <";
+  return message.endsWith("use blockyard import") ? "import" : "ingest <";
 }
 
 /** Opens a client and feeds it. Nothing is thrown: the stream must go on. */

@@ -50,6 +50,8 @@ export const PIPE_WAITING_BYTES = 4 * 1024 * 1024;
 // Follow
 /** How often a followed file is looked at. */
 export const FOLLOW_MS = 1_000;
+/** Calls that are remembered, to say what became of them. */
+export const FOLLOWED_CALLS = 200;
 
 // Grant
 export const GRANTED_NAME_CHARS = 200;
@@ -109,5 +111,7 @@ export const SESSION_NAME_CHARS = 80;
 // Terminal ask
 /** Of what asks for permission. */
 export const ASK_NAME_CHARS = 200;
+/** For as long what was typed before is read, and nothing is asked. */
+export const TYPED_BEFORE_MS = 50;
 /** How often it is looked whether somebody else has answered. */
 export const ANSWERED_ELSEWHERE_MS = 500;

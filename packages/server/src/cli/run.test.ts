@@ -20,7 +20,7 @@ import { nodeEnv } from "../system/env.ts";
 import type { BlockSource } from "./block-source.ts";
 import { Follower } from "./follow.ts";
 import { styleFor } from "./terminal.ts";
-import { askText, typed } from "./terminal-ask.ts";
+import { askText, forgetTyped, typed } from "./terminal-ask.ts";
 
 type Draft = Parameters<Parameters<Kernel["write"]>[1]["plan"]>[0];
 
@@ -49,8 +49,18 @@ it("[D41] [D7] a change shows as a diff above its exact input, with nothing in i
   const text = askText(asking("c/claude/1", { title: "a", input: { path: "a" }, diff }));
   expect(text.split("\n")).toEqual([
     "a needs approval:",
-    ...["  --- a", "  +++ a", "  @@ -0 +0 @@", "  -b⟨U+202E⟩", "  +c", "  Exact input:"],
+    ...["  │ --- a", "  │ +++ a", "  │ @@ -0 +0 @@", "  │ -b⟨U+202E⟩", "  │ +c", "  │ Exact input:"],
     ...["Exact input:", "{", '  "path": "a"', "}"],
+  ]);
+});
+
+it("[D7] a command of several lines shows line by line above its exact input", () => {
+  const command = "for i in 1 2\ndo echo $i\n  1  Deny\ndone";
+  const block = asking("c/claude/1", {});
+  const ask = { id: "a", kind: "permission", state: "asked", subject: { type: "command", command } };
+  const text = askText({ ...block, metadata: { toolName: "Bash", ask } } as BlockSnapshot);
+  expect(text.split("\n").slice(1, 6)).toEqual([
+    ...["  │ for i in 1 2", "  │ do echo $i", "  │   1  Deny", "  │ done", "Exact input:"],
   ]);
 });
 
@@ -64,7 +74,7 @@ it("[D7] the same request on another block is asked for itself", async () => {
     text: { style: styleFor({}), width: 80, isFull: false },
     show: async () => undefined,
     ended: async () => undefined,
-    asked: async ({ block_id }) => void asked.push(block_id),
+    asked: async ({ block_id }) => asked.push(block_id) > 0,
   });
   await follower.step(0);
   expect(asked).toEqual(["c/bob/1", "c/claude/2"]);
@@ -93,7 +103,7 @@ it("[U13] a result that ends before its call stands below the call's line, which
       shown += text;
     },
     ended: async () => undefined,
-    asked: async () => undefined,
+    asked: async () => false,
   });
   const named = { toolName: "Bash", toolUseId: "1", compactParams: "make" };
   const call = await write((draft) =>
@@ -132,12 +142,64 @@ it("[U4] a text that is cut off is ended before anything else is said", async ()
       shown += piece;
     },
     ended: async () => undefined,
-    asked: async () => undefined,
+    asked: async () => false,
   });
   await follower.step(0);
   await follower.endLine();
   await follower.endLine();
   expect(shown).toBe("I begin\n");
+});
+
+it("[U97] [A42] below an answered plan stands the plan that was approved, and how it was answered, once", async () => {
+  const ask = (state: string) => ({ id: "a", kind: "plan", state, plan: "c/claude/2", answeredBy: "ann" });
+  const call = asking("c/claude/1", {});
+  const named = { toolName: "ExitPlanMode", toolUseId: "1" };
+  const plan = {
+    ...{ block_id: "c/claude/2", parent_id: "c/claude/1", kind: "text", role: "model", side: true },
+    ...{ status: "done", content: "1. Write", version: 1, metadata: {} },
+  };
+  const told = {
+    ...plan,
+    block_id: "c/claude/3",
+    kind: "tool_result",
+    role: "tool",
+    content: "User has approved",
+  };
+  const patch = { version: 2, seq: 2, pruned: false, splices: [] };
+  const news = [
+    { patches: [], new_blocks: [{ ...call, metadata: { ...named, ask: ask("asked") } }, plan], seq: 1 },
+    {
+      patches: [
+        { ...patch, block_id: "c/claude/1", status: "done", metadata: { ...named, ask: ask("allowed") } },
+        {
+          ...patch,
+          block_id: "c/claude/2",
+          status: "done",
+          splices: [{ at: 8, delete_count: 0, insert: " it" }],
+        },
+      ],
+      new_blocks: [told],
+      seq: 2,
+    },
+  ];
+  const asked: unknown[] = [];
+  const client = {
+    call: async (_: string, input: unknown) => asked.push(input) && news.shift(),
+  } as unknown as BlockSource;
+  let shown = "";
+  const follower = new Follower(client, "c", 0, {
+    text: { style: styleFor({}), width: 80, isFull: false },
+    show: async (piece) => {
+      shown += piece;
+    },
+    ended: async () => undefined,
+    asked: async () => true,
+  });
+  await follower.step(0);
+  expect(shown).toBe("");
+  await follower.step(0);
+  expect(asked[1]).toMatchObject({ versions: [{ block_id: "c/claude/1" }, { block_id: "c/claude/2" }] });
+  expect(shown).toBe("● Plan ann approved this plan\n1. Write it\n\n");
 });
 
 it("[U94] what is answered elsewhere need not be typed", async () => {
@@ -160,4 +222,23 @@ it.each<[string, string, string | undefined, number]>([
   input.write(keys);
   expect(await answer).toBe(said);
   expect(interrupted).toBe(interrupts);
+});
+
+it("[U97] what was typed before the question is no answer to it", async () => {
+  const input = new PassThrough();
+  const keyboard = { input, output: new PassThrough(), interrupt: () => undefined };
+  expect(await forgetTyped(keyboard)).toBe(false);
+  input.write("y\r");
+  expect(await forgetTyped(keyboard)).toBe(true);
+  const answer = typed("Allow? ", keyboard);
+  input.write("n\r");
+  expect(await answer).toBe("n");
+});
+
+it("[U97] Ctrl-C right before the question still stops", async () => {
+  const input = new PassThrough();
+  let interrupted = 0;
+  input.write("\u0003");
+  await forgetTyped({ input, output: new PassThrough(), interrupt: () => interrupted++ });
+  expect(interrupted).toBe(1);
 });

@@ -16,11 +16,11 @@ import {
 } from "@blockyard/kernel";
 import { visible } from "../processes/visible.ts";
 import type { BlockSource } from "./block-source.ts";
-import { ANSWERED_ELSEWHERE_MS, ASK_NAME_CHARS } from "./limits.ts";
+import { ANSWERED_ELSEWHERE_MS, ASK_NAME_CHARS, TYPED_BEFORE_MS } from "./limits.ts";
 import { oneLine, printNote } from "./terminal.ts";
 import { answersTo, suggestionIn, suggestionText } from "./terminal-answer.ts";
 import { formAnswer, formText } from "./terminal-form.ts";
-import { editPlan, planText } from "./terminal-plan.ts";
+import { editPlan, planText, quoted } from "./terminal-plan.ts";
 
 type Type = (question: string) => Promise<string | undefined>;
 
@@ -31,10 +31,15 @@ interface Said {
   readonly answer?: AskAnswer;
 }
 
+const KEYBOARD: Keyboard = {
+  input: process.stdin,
+  output: process.stderr,
+  interrupt: () => process.kill(process.pid, "SIGINT"),
+};
+
 /** Asks whoever sits here. */
 export function asked(question: string, signal?: AbortSignal): Promise<string | undefined> {
-  const interrupt = () => process.kill(process.pid, "SIGINT");
-  return typed(question, { input: process.stdin, output: process.stderr, interrupt, signal });
+  return typed(question, { ...KEYBOARD, signal });
 }
 
 export async function answerAsk(
@@ -76,6 +81,7 @@ async function atTerminal(client: BlockSource, block: BlockSnapshot, ask: Ask): 
     printNote(words === "" ? "" : `\n${words}`);
   });
   try {
+    if (await forgetTyped(KEYBOARD)) printNote("\nWhat was typed before this question is ignored.");
     return await saidTo(client, block, ask, type);
   } finally {
     over.abort();
@@ -153,19 +159,19 @@ async function watchAnswer(
 
 /**
  * What somebody is asked to allow: who asks in one line, which no text can end, and below it every character of the input; above
- * that the change, where it is one, with its lines moved in, so that none of them looks like ours.
+ * that the change or the lines of a command, where it has several, behind a bar, so that none of them looks like ours.
  */
 export function askText({ metadata }: BlockSnapshot): string {
   const { title, input, subject } = askOf(metadata) as Ask;
   const what = visible(JSON.stringify(input ?? metadata.input ?? {}, null, 2));
-  const change =
+  const shown =
     subject?.type === "diff"
-      ? `${visible(subject.diff.trimEnd()).replaceAll(/^/gm, "  ")}
-Exact input:
-`
-      : "";
-  return `${nameOf(title, metadata)} needs approval:
-${change}${what}`;
+      ? subject.diff
+      : subject?.type === "command" && subject.command.trim().includes("\n")
+        ? subject.command
+        : undefined;
+  const above = shown === undefined ? "" : `${quoted(shown)}\nExact input:\n`;
+  return `${nameOf(title, metadata)} needs approval:\n${above}${what}`;
 }
 
 function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]): string {
@@ -173,12 +179,28 @@ function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]):
 }
 
 interface Keyboard {
-  readonly input: NodeJS.ReadableStream;
+  readonly input: NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown };
   readonly output: NodeJS.WritableStream;
   /** While somebody types, Ctrl-C is a key: it means what it means everywhere else. */
   interrupt(): void;
   /** Nothing needs to be typed any more. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Takes what was typed while nothing was asked: it is no answer to a question that nobody had read. Whether there was anything. */
+export async function forgetTyped({ input, interrupt }: Keyboard): Promise<boolean> {
+  let typed = "";
+  const take = (data: Buffer | string) => {
+    typed += data.toString();
+  };
+  // Key by key, so that a line without its end is read too.
+  input.setRawMode?.(true);
+  input.on("data", take).resume();
+  await sleep(TYPED_BEFORE_MS);
+  input.off("data", take).pause();
+  input.setRawMode?.(false);
+  if (typed.includes("\u0003")) interrupt();
+  return typed !== "";
 }
 
 /** A line that somebody types: empty where they end the input instead, undefined where they interrupt or need not type it. */

@@ -11,11 +11,16 @@ import { isProblem } from "@blockyard/kernel";
 import { visible } from "../processes/visible.ts";
 import type { BlockSource } from "./block-source.ts";
 
-/** Its lines moved in, so that none of them looks like ours; undefined where it cannot be read. */
+/** Lines of somebody else behind a bar, so that none of them looks like a line of ours, such as a row with a number. */
+export function quoted(text: string): string {
+  return visible(text.trimEnd()).replaceAll(/^/gm, "  │ ");
+}
+
+/** As its block reads now; undefined where it cannot be read. */
 export async function planText(client: BlockSource, block_id: string): Promise<string | undefined> {
   const plan = await client.call("block.read", { block_id, line_numbers: false });
   if (isProblem(plan)) return undefined;
-  return `The plan needs approval:\n${visible(plan.content.trimEnd()).replaceAll(/^/gm, "  ")}`;
+  return `The plan needs approval:\n${quoted(plan.content)}`;
 }
 
 /** Opens the editor that `VISUAL` or `EDITOR` names. Why the plan was not changed; empty where it was, or nothing was to change. */

@@ -73,8 +73,13 @@ export const token: Command = {
       return 0;
     }
     const { revoked } = await withDefaultClient((client) => client.call("token.revoke", { agent }));
-    process.stdout.write(`${revoked} token${revoked === 1 ? "" : "s"} of ${values.agent} revoked\n`);
-    return revoked > 0 ? 0 : 1;
+    if (revoked === 0)
+      throw new CommandError(
+        `there is no token of ${agent}. To list them: blockyard token list`,
+        EXIT.nothing,
+      );
+    process.stdout.write(`${revoked} token${revoked === 1 ? "" : "s"} of ${agent} revoked\n`);
+    return EXIT.done;
   },
 };
 

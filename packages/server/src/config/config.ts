@@ -70,7 +70,8 @@ export function makeConfig(input: ConfigInput): Config {
   const port = Number(asked ?? DEFAULT_PORT);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new ConfigError(`invalid port: ${asked}`);
   const stat = statSync(root, { throwIfNoEntry: false });
-  if (!stat?.isDirectory()) throw new ConfigError(`the workspace ${root} is not a directory`);
+  if (!stat) throw new ConfigError(`the workspace ${root} does not exist`);
+  if (!stat.isDirectory()) throw new ConfigError(`the workspace ${root} is not a directory`);
   if ((input.cert === undefined) !== (input.key === undefined))
     throw new ConfigError("--cert and --key go together: pass both or neither");
   const tls = input.cert && input.key ? { cert: input.cert, key: input.key } : undefined;
@@ -110,6 +111,8 @@ function credentialsOf(home: string): Readonly<Record<string, string>> {
   try {
     return readCredentials(home);
   } catch (error) {
+    // What the system refuses is told as of every other file of the home.
+    if ((error as NodeJS.ErrnoException).syscall !== undefined) throw error;
     throw new ConfigError((error as Error).message);
   }
 }
@@ -149,14 +152,19 @@ function brokerOf(url: string | undefined): string | undefined {
  */
 export function prepareHome(home: string): void {
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  const isOpen = (statSync(home).mode & 0o077) !== 0;
-  const inside = isOpen ? readdirSync(home) : [];
-  if (inside.length > 0 && !inside.some(isOwnFile)) {
+  if (isSomethingElse(home)) {
     throw new ConfigError(
       `${home} contains other files, and a data directory is made private to you. Choose an empty directory with --home`,
     );
   }
   chmodSync(home, 0o700);
+}
+
+/** Others can read it, and it has files, but none of ours. */
+export function isSomethingElse(home: string): boolean {
+  const isOpen = (statSync(home).mode & 0o077) !== 0;
+  const inside = isOpen ? readdirSync(home) : [];
+  return inside.length > 0 && !inside.some(isOwnFile);
 }
 
 /** By one of these a home is known; a start that was killed may have left no more than a lock. */

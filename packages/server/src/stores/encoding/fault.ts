@@ -23,6 +23,9 @@ const CODES: Readonly<Record<number, StoreErrorCode>> = {
   26: "corrupt", // not a database
 };
 
+/** The memory that goes with the log could not be made larger: it is a file, and there was no room for it. */
+const NO_ROOM = 4874;
+
 interface SqliteError extends Error {
   readonly code: "ERR_SQLITE_ERROR";
   readonly errcode: number;
@@ -32,7 +35,7 @@ interface SqliteError extends Error {
 /** What to throw for `error`: a StoreError if SQLite or the system failed, the error itself if it is a bug. */
 export function asFault(error: unknown, doing: string): unknown {
   if (isSqliteError(error)) {
-    const code = CODES[error.errcode & 0xff];
+    const code = error.errcode === NO_ROOM ? "full" : CODES[error.errcode & 0xff];
     if (code === undefined) return error;
     return new StoreError(code, `${doing}: ${error.message} (SQLite ${error.errcode})`, { cause: error });
   }

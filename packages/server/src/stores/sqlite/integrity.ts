@@ -60,8 +60,8 @@ export function compareSums(path: string): boolean {
   const found = usable ? sumsOf(path) : undefined;
   if (found !== undefined && !found.equals(written)) {
     throw corrupt(
-      `${path} differs from what was last written${describeDifference(written, found)}. Restore a backup; ` +
-        `or, if this file is one, remove ${sumsPath(path)}`,
+      `${path} differs from what was last written${describeDifference(written, found)}. ` +
+        `If you have put a backup there yourself, remove ${sumsPath(path)}`,
     );
   }
   rmSync(sumsPath(path), { force: true });

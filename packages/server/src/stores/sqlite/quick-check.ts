@@ -11,7 +11,9 @@ import { holdLock } from "./lock.ts";
 export type QuickCheck =
   | { readonly is: "sound" }
   | { readonly is: "in use" }
-  | { readonly is: "damaged"; readonly why: string };
+  | { readonly is: "damaged"; readonly why: string }
+  /** The disk would not let it be looked at. That says nothing about the database. */
+  | { readonly is: "unread"; readonly why: string; readonly isFull: boolean };
 
 export function quickCheck(path: string): QuickCheck {
   try {
@@ -24,7 +26,9 @@ export function quickCheck(path: string): QuickCheck {
   } catch (error) {
     const fault = asFault(error, `cannot check ${path}`);
     if (fault instanceof StoreError && fault.code === "locked") return { is: "in use" };
-    return { is: "damaged", why: (fault as Error).message };
+    const why = (fault as Error).message;
+    const isDisk = fault instanceof StoreError && (fault.code === "full" || fault.code === "io");
+    return isDisk ? { is: "unread", why, isFull: fault.code === "full" } : { is: "damaged", why };
   }
 }
 

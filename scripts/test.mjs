@@ -6,7 +6,7 @@
  *   npm test -- --only unit text/merge    one step, only test files whose path contains the words
  *
  * The last line is always `N passed, N failed`, alone on its line: tests are counted one by one, any other step
- * as one. A step's own output is shown only if the step fails.
+ * as one. A step's own output is shown only if the step fails. Quick steps run beside each other.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -21,13 +21,21 @@ const { chosen, words } = readArguments(process.argv.slice(2));
 const node = await setup();
 const reports = mkdtempSync(join(tmpdir(), "blockyard-test-"));
 const total = { passed: 0, failed: 0 };
+/** @type {Set<import("node:child_process").ChildProcess>} */
+const running = new Set();
+for (const signal of ["SIGINT", "SIGTERM"])
+  process.once(signal, () => {
+    for (const child of running) killTree(child);
+    process.exit(130);
+  });
+const inTurn = limiter(2);
+const quick = new Map(chosen.filter((step) => step.quick).map((step) => [step.name, timed(step)]));
 for (const step of chosen) {
-  const sinceMs = Date.now();
-  const outcome = await runStep(step);
+  const { outcome, elapsed } = await (quick.get(step.name) ?? timed(step));
   total.passed += outcome.passed;
   total.failed += outcome.failed;
   if (outcome.failed > 0) console.log(outcome.output.trimEnd());
-  console.log(line(step, outcome, seconds(sinceMs)));
+  console.log(line(step, outcome, elapsed));
   for (const reason of outcome.reasons ?? []) console.log(`         not run: ${reason}`);
   for (const title of outcome.again ?? []) console.log(`         passed only at the second try: ${title}`);
 }
@@ -54,6 +62,35 @@ function usage() {
 }
 
 /**
+ * Runs what it is given when one of its places is free, in that order.
+ * @param {number} places
+ * @returns {<T>(work: () => Promise<T>) => Promise<T>}
+ */
+function limiter(places) {
+  /** @type {(() => void)[]} */
+  const waiting = [];
+  let free = places;
+  return async (work) => {
+    if (free > 0) free--;
+    else await new Promise((resume) => waiting.push(() => resume(undefined)));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    }
+  };
+}
+
+/** @param {import("./steps.mjs").Step} step */
+async function timed(step) {
+  const sinceMs = Date.now();
+  const outcome = await runStep(step);
+  return { outcome, elapsed: seconds(sinceMs) };
+}
+
+/**
  * @param {import("./steps.mjs").Step} step
  * @returns {Promise<Outcome>}
  */
@@ -65,8 +102,10 @@ async function runStep(step) {
     step.counts === "tests"
       ? ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...words]
       : [];
-  for (const command of step.commands) {
-    const result = await run([...command, ...extra], step.limitMinutes);
+  const results = step.commands.map((command) =>
+    inTurn(() => run([...command, ...extra], step.limitMinutes)),
+  );
+  for (const result of await Promise.all(results)) {
     output += result.output;
     passed &&= result.passed;
   }
@@ -132,16 +171,11 @@ function run(command, limitMinutes) {
       detached: process.platform !== "win32",
       env: { ...process.env, ...(process.stdout.isTTY ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" }) },
     });
-    const end = () => killTree(child);
+    running.add(child);
     const limit = setTimeout(() => {
       output += `\nStopped after ${limitMinutes} minutes: ${command.join(" ")}\n`;
-      end();
+      killTree(child);
     }, limitMinutes * 60_000);
-    const interrupt = () => {
-      end();
-      process.exit(130);
-    };
-    process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
     child.stdout.on("data", (chunk) => {
       output += chunk;
     });
@@ -153,7 +187,7 @@ function run(command, limitMinutes) {
     });
     child.on("close", (code) => {
       clearTimeout(limit);
-      process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+      running.delete(child);
       done({ passed: code === 0, output });
     });
   });

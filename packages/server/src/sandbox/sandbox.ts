@@ -12,12 +12,10 @@ import { type ChildSpec, findCommand } from "../processes/child.ts";
 import { childEnvironment } from "../processes/child-env.ts";
 import type { Environment } from "../processes/child-mark.ts";
 import { bubblewrapArgs, type Confinement, seatbeltProfile } from "./confine.ts";
-import { gitObeys, takeAway } from "./git-obeys.ts";
-import { hiddenPaths, ownFolders } from "./hidden-paths.ts";
-import { SANDBOX_TRY_MS } from "./limits.ts";
 import { gitObeys, type KeptPath, takeAway } from "./git-obeys.ts";
 import { type HiddenPath, hiddenPaths, ownFolders } from "./hidden-paths.ts";
 import { hiddenByClass, seenLinks } from "./home-class.ts";
+import { SANDBOX_TRY_MS } from "./limits.ts";
 import { socketsOfOthers } from "./sockets.ts";
 
 /** `network`: on, with the network. */

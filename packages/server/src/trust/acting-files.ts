@@ -10,8 +10,8 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { smallFile } from "../system/small-file.ts";
-import { ACTING_BYTES, ACTING_DEPTH, ACTING_FILE_BYTES, ACTING_FILES, LOOKED_AT_FILES } from "./limits.ts";
 import { gitConfigs, gitFolders, submodulesBelow } from "./git-config.ts";
+import { ACTING_BYTES, ACTING_DEPTH, ACTING_FILE_BYTES, ACTING_FILES, LOOKED_AT_FILES } from "./limits.ts";
 
 export interface ActingFile {
   /** From the served folder. */

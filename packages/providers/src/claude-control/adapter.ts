@@ -59,8 +59,10 @@ function record(state: Control, peer: Process, out: Out, event: JsonObject): voi
   const text = textOf(event.line) ?? "";
   if (event.dir === "err") peer.stderr = `${peer.stderr}${text}\n`.slice(-STDERR_CHARS);
   // One that has not ended is only told of again.
-  if (event.dir === "start" && peer.isEnded)
+  if (event.dir === "start" && peer.isEnded) {
+    endProcess(peer, out);
     state.processes.set(peer.name, newProcess(state, peer.name, peer.earlier + 1));
+  }
   if (event.dir !== "exit") return;
   const said = peer.stderr.trim();
   const isFailed = /"code":[1-9]/.test(text) && !/"code":143/.test(text);
@@ -80,8 +82,8 @@ function printed({ claude }: Process, out: Out, text: string): void {
   addNotice(claude, out, {}, { notice: "output", text });
 }
 
+/** Also for one that has ended: what is heard of it later ends as well. */
 function endProcess(peer: Process, out: Out): void {
-  if (peer.isEnded) return;
   peer.isEnded = true;
   out.push(...claudeAdapter.end(peer.claude));
 }

@@ -123,6 +123,19 @@ it("[C63] a message whose id comes again is dropped, as the CLI drops it; one th
   ]);
 });
 
+it.each([
+  ["at the end", []],
+  ["when the next one starts", [{ dir: "start", line: "" }]],
+])("[C62] what a process says after its end is closed %s", (_, after) => {
+  const said = { type: "control_request", request_id: "r", request: { subtype: "can_use_tool" } };
+  const records = [{ dir: "exit", line: '{"code":0}' }, { dir: "out", line: JSON.stringify(said) }, ...after];
+  const bytes = new TextEncoder().encode(records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+  const folded = normalize(control, [bytes]);
+  expect(folded.blocks.map(({ kind, status }) => [kind, status])).toEqual([["tool_call", "error"]]);
+  expect([...folded.asks.values()]).toEqual(["expired"]);
+  expect(folded.turns).toMatchObject([{ status: "error" }]);
+});
+
 it.each<[string, Json]>([
   ["an answer to nothing", { dir: "in", line: '{"type":"control_response","response":{"request_id":"x"}}' }],
   ["a line that is no JSON", { dir: "in", line: "nonsense" }],

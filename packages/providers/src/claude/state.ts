@@ -109,6 +109,8 @@ export interface Turn {
   /** What its messages have used, for a result that does not say it. */
   usage: Usage;
   readonly models: Set<string>;
+  /** What was spent in it on something else than its prompt, which a result of its own has stated. */
+  spent?: { readonly costUsd: number; readonly usage: Usage };
 }
 
 export interface TodoItem {

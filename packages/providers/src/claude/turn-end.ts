@@ -2,11 +2,12 @@
  * The end of turns: a `result` line closes its turn and whatever the turn left open.
  *
  * Results can be held back: `result_index` says which turn one belongs to, and only blocks of that turn and older ones
- * are closed with it, never those of a later turn.
+ * are closed with it, never those of a later turn. A resumed session first tells how its background tasks ended, with a result of
+ * their own: that does not end the turn, whose prompt the CLI has not begun with.
  */
 
-import type { Json, JsonObject, Reason } from "@blockyard/kernel";
-import { given, listOf, numberOf, textOf, wordsOf } from "../read.ts";
+import { addUsage, type Json, type JsonObject, NO_USAGE, type Reason, type Usage } from "@blockyard/kernel";
+import { given, listOf, numberOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { breakCall } from "./call.ts";
 import { endForm } from "./control.ts";
 import { takeApiMs, takeCost } from "./cost.ts";
@@ -16,6 +17,8 @@ import { type Call, lineKey, type Out, type State, type Turn } from "./state.ts"
 import { openTurn } from "./turn.ts";
 
 export function resultLine(state: State, out: Out, line: JsonObject): void {
+  const awaiting = promptTurn(state);
+  if (awaiting !== undefined && isOfTask(line)) return goOn(state, line, awaiting);
   const turn = takeTurn(state, out, numberOf(line.result_index));
   const failed = line.is_error === true || (textOf(line.subtype) ?? "").startsWith("error");
   const reason = failed ? reasonOf(line) : undefined;
@@ -35,9 +38,41 @@ export function resultLine(state: State, out: Out, line: JsonObject): void {
       durationMs: numberOf(line.duration_ms),
       error: failed ? (said ?? wordsOf(line.result) ?? limitReached(line)) : undefined,
     }),
-    ...takeCost(state, line, turn),
+    ...withSpent(takeCost(state, line, turn), turn.spent),
     native: { ...nativeOf(line), ...given({ turn_api_ms: takeApiMs(state, line) }) },
   });
+}
+
+/** The first turn of a run is its prompt's: it is open until the prompt is answered. */
+function promptTurn({ turns: [first] }: State): Turn | undefined {
+  return first?.ordinal === 0 ? first : undefined;
+}
+
+function isOfTask(line: JsonObject): boolean {
+  return objectOf(line.origin).kind === "task-notification";
+}
+
+/** The turn goes on behind the result of something else, and pays for it; an init that follows is still its own. */
+function goOn(state: State, line: JsonObject, turn: Turn): void {
+  const { costUsd = 0, usage = NO_USAGE } = takeCost(state, line, turn);
+  turn.spent = {
+    costUsd: (turn.spent?.costUsd ?? 0) + costUsd,
+    usage: addUsage(turn.spent?.usage ?? NO_USAGE, usage),
+  };
+  turn.usage = NO_USAGE;
+  turn.hasInit = false;
+}
+
+function withSpent<Cost extends { readonly costUsd?: number; readonly usage?: Usage }>(
+  cost: Cost,
+  spent: Turn["spent"],
+): Cost {
+  if (spent === undefined) return cost;
+  return {
+    ...cost,
+    ...(cost.costUsd === undefined ? {} : { costUsd: cost.costUsd + spent.costUsd }),
+    ...(cost.usage === undefined ? {} : { usage: addUsage(cost.usage, spent.usage) }),
+  };
 }
 
 /** The turn that a result belongs to: by its number, otherwise the oldest that is open. */

@@ -83,6 +83,36 @@ describe("boundaries", () => {
     ]);
   });
 
+  it("[C27] how a task of a resumed session ended, told before the prompt is begun with, does not end the prompt's turn", () => {
+    const ofTask = { origin: { kind: "task-notification" }, result: "", num_turns: 0 };
+    const ended = system("task_notification", { task_id: "k", status: "stopped", summary: "Did not finish" });
+    const human = { origin: { kind: "human" }, result_index: 1 };
+    const silent = foldLines([
+      ended,
+      init(),
+      done({ ...ofTask, result_index: 0, total_cost_usd: 5, model_usage_since_last_result: {} }),
+      init(),
+      say("m1", "Here."),
+      done({ ...human, total_cost_usd: 7, model_usage_since_last_result: usage(2) }),
+    ]);
+    expect(silent.turns.map(({ turn, status, costUsd }) => [turn, status, costUsd])).toEqual([
+      ["run/turn-0", "done", 2],
+    ]);
+    // The model may speak of the task first; the turn pays for that too.
+    const spoken = foldLines([
+      ended,
+      init(),
+      say("m1", "It has stopped."),
+      done({ ...ofTask, result_index: 0, total_cost_usd: 3, model_usage_since_last_result: usage(3) }),
+      init(),
+      say("m2", "Here."),
+      done({ ...human, total_cost_usd: 5, model_usage_since_last_result: usage(2) }),
+    ]);
+    const [turn, ...more] = spoken.turns;
+    expect([turn?.turn, turn?.status, turn?.costUsd, turn?.usage?.output]).toEqual(["run/turn-0", "done", 5, 5]);
+    expect(more).toEqual([]);
+  });
+
   it("[C27] an init that comes after its turn has begun belongs to it", () => {
     expect(foldLines([say("m1", "a"), init(), say("m1", "b"), done()]).turns).toHaveLength(1);
   });

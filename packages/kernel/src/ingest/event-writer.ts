@@ -157,6 +157,7 @@ export class EventWriter {
         ...(this.place.turn === undefined ? {} : { turn: this.place.turn }),
         ...(event.at === undefined ? {} : { startedAt: event.at }),
         ...this.#claimed(event.metadata),
+        ...(side ? {} : this.#authorOf(event.role)),
         ...extra,
       },
     };
@@ -272,6 +273,12 @@ export class EventWriter {
   /** What a guest's stream says as a user or the system was said to the guest, not here. */
   #roleOf(role: Role): Role {
     return this.#options.guest && (role === "user" || role === "system") ? "tool" : role;
+  }
+
+  /** A prompt in a stream is not the agent's, though it is written under its name. */
+  #authorOf(role: Role): JsonObject {
+    const { bringer, guest } = this.#options;
+    return bringer === undefined || guest || role !== "user" ? {} : { author: bringer };
   }
 
   /** What a guest was asked and answered, it was asked elsewhere: here nobody is asked, and nobody has allowed anything. */

@@ -18,6 +18,8 @@ export interface IngestOptions {
    * about a conversation that belongs to somebody else.
    */
   readonly guest?: boolean;
+  /** Who brings it, where `agent` is a name of their choice: what was said to the agent they have said. */
+  readonly bringer?: AgentId;
 }
 
 export interface Place {

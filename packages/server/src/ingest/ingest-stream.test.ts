@@ -1,4 +1,5 @@
 /** Whose blocks a stream makes, under which title, and how one that was stopped ends. */
+import { readFileSync } from "node:fs";
 import {
   type BlockEvent,
   isProblem,
@@ -9,6 +10,7 @@ import {
   limits,
   MemoryStore,
   parseBlockId,
+  speakerOf,
   VirtualEnv,
 } from "@blockyard/kernel";
 import { type Provider, providers } from "@blockyard/providers";
@@ -38,6 +40,23 @@ it("[AC17] it can be of any other agent, and its ids are accepted again", async 
   const blocks = await kernel.blocks({ conversation: String(conversation), order: "first", limit: 10 });
   if (isProblem(blocks)) throw new Error(blocks.message);
   expect(blocks.map(({ id }) => parseBlockId(id)?.agent)).toEqual(["my-agent"]);
+});
+
+it.each([
+  [{}, "opencode"],
+  [{ agent: "my-agent" }, "my-agent"],
+])("[U99] a prompt in what the owner brings as %j is the owner's", async (named, agent) => {
+  const recorded = new URL("../../../providers/fixtures/acp/opencode/text.jsonl", import.meta.url);
+  const body = (async function* () {
+    yield readFileSync(recorded);
+  })();
+  const query = { provider: "acp", agent: "opencode", ...named };
+  const { conversation } = (await ingestStream(kernel, owner, query, body)) as JsonObject;
+  const blocks = await kernel.blocks({ conversation: String(conversation), order: "first", limit: 10 });
+  if (isProblem(blocks)) throw new Error(blocks.message);
+  const said = blocks.filter(({ kind }) => kind === "text");
+  const names = said.map((block) => speakerOf(block, { createdBy: "ada", provider: "acp" })?.id);
+  expect(names.slice(0, 2)).toEqual(["ada", agent]);
 });
 
 it("[AC24] a long title is cut as every other", async () => {

@@ -4,6 +4,7 @@
  */
 
 import {
+  type AgentId,
   type Ask,
   type AskSuggestion,
   askOf,
@@ -62,6 +63,8 @@ export interface StreamOptions {
   readonly neverAsks?: boolean;
   /** An agent's own stream, not the owner's: see IngestOptions. */
   readonly guest?: boolean;
+  /** See IngestOptions. */
+  readonly bringer?: AgentId;
   /** What becomes of an event before it is written: the cost of a turn whose agent names none. */
   readonly price?: (event: BlockEvent) => BlockEvent;
   /** What can be answered to an ask besides yes and no, what the agent suggests included. */
@@ -101,11 +104,14 @@ export class StreamIngest {
       raw: (line) => this.keepLine(line),
       ...before,
     });
-    const { conversation, agent, turn, parent, told, guest = false } = options;
+    const { conversation, agent, turn, parent, told, guest = false, bringer } = options;
     this.#redactor = options.secrets?.redactor(turn ?? this.run);
     if (told !== undefined) this.keepLine(JSON.stringify({ type: "blockyard_told", turn, text: told }));
     const place = { ...(turn === undefined ? {} : { turn }), ...(parent === undefined ? {} : { parent }) };
-    this.#ingest = new Ingest(fenced(kernel, turn), { conversation, agent, guest, ...place });
+    this.#ingest = new Ingest(fenced(kernel, turn), {
+      ...{ conversation, agent, guest, ...place },
+      ...(bringer === undefined ? {} : { bringer }),
+    });
     this.#starts = new CallStarts(kernel.env, (event) => void this.#ingest.push([event]), options.neverAsks);
   }
 
@@ -231,7 +237,11 @@ export async function ingestStream(
   if (isProblem(conversation)) return conversation;
   const before = await countedBefore(kernel, conversation, provider, sessionIn(provider, start));
   const guest = caller.role === "agent" ? { guest: true } : {};
-  const stream = new StreamIngest(kernel, { conversation, agent, provider, secrets, ...before, ...guest });
+  const bringer = agent === provider.name ? {} : { bringer: caller.agent };
+  const stream = new StreamIngest(kernel, {
+    ...{ conversation, agent, provider, secrets },
+    ...{ ...before, ...guest, ...bringer },
+  });
   const refused = await stream.open();
   if (refused) return refused;
   try {

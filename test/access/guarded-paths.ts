@@ -315,4 +315,63 @@ export const PLAIN_PATHS: readonly string[] = [
     "src/password.ts",
     "makefile-notes.md",
   ],
+  // which look like what classes are about
+  ...["docs/tools.md", "docs/context.md", "src/user-settings.ts", "src/test-setup.ts", "locales/en.yml"],
+  ...["docs/openapi.yaml", "src/profile.ts", "src/tokens.ts", "design-tokens.json", "src/wallet.tsx"],
+  ...["data/users.json", "src/cookies.ts", "config/routes.rb", "src/file.ts", "LICENSE", "docs/a.xml"],
+];
+
+/** Of programs that nobody has written down: guarded by what their names say. */
+export const GUARDED_BY_CLASS: readonly string[] = [
+  ...["mise.toml", "pixi.lock", "somenewtool.toml", "newtool.ini", "ansible.cfg", "wg0.conf", "jvm.config"],
+  ...[
+    "Berksfile",
+    "Thorfile",
+    "Newfile",
+    "Gemfile.local",
+    "knexfile.js",
+    "lakefile.lean",
+    "pylintrc",
+    "buckconfig",
+  ],
+  ...[
+    "BUCK",
+    "premake5.lua",
+    "pnpmfile.cjs",
+    "vitest.workspace.ts",
+    "tauri.conf.json",
+    "biome.json",
+    "x.socket",
+  ],
+  ...[
+    "opencode.json",
+    "KIMI.md",
+    "mcpServers.json",
+    "claude_desktop_config.json",
+    "agents.yaml",
+    "hooks.json",
+  ],
+  ...[
+    "api-keys.json",
+    "my-api_key.txt",
+    "id_rsa.bak",
+    "kubeconfig.yaml",
+    "gcp-key.json",
+    "prod-secrets.yaml.old",
+  ],
+  ...["server.key.1", "appsettings.Development.json", "cookies.txt", "wallet.dat", "token", "credentials.db"],
+];
+
+export const GUARDED_AT_TOP: readonly string[] = [
+  "playbook.yml",
+  "moon.yaml",
+  "psalm.xml",
+  "CONTEXT.md",
+  "SOUL.md",
+];
+
+/** Another character for a part of a name that a file system does not tell from it, or takes for a letter. */
+export const GUARDED_SPELLINGS: readonly string[] = [
+  ...["my$key.pem", "host:8443.pem", "prod:.env", "a$b/.claude/settings.json", "pa\u00dfwords.json"],
+  ...["PACKAGE.J\u017fON", "\uff0eenv"],
 ];

@@ -1,7 +1,13 @@
 /** Which files are guarded: classes of names, each spelt in every way that some file system takes for the same. */
 import { isProblem } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
-import { GUARDED_PATHS, PLAIN_PATHS } from "../../../../test/access/guarded-paths.ts";
+import {
+  GUARDED_AT_TOP,
+  GUARDED_BY_CLASS,
+  GUARDED_PATHS,
+  GUARDED_SPELLINGS,
+  PLAIN_PATHS,
+} from "../../../../test/access/guarded-paths.ts";
 import { guardOf } from "./guarded-path.ts";
 import { cleanPath } from "./path.ts";
 
@@ -22,9 +28,18 @@ const spellings: readonly ((path: string) => string)[] = [
 ];
 
 describe("guarded", () => {
-  it.each(GUARDED_PATHS)("[F5] %s, however it is spelt, with a reason", (path) => {
+  it.each([...GUARDED_PATHS, ...GUARDED_BY_CLASS])("[F5] %s, however it is spelt, with a reason", (path) => {
     for (const spell of spellings)
       expect([spell(path), typeof reason(spell(path))]).toEqual([spell(path), "string"]);
+  });
+
+  it.each(GUARDED_SPELLINGS)("[F5] %s, as one file system or another takes it", (path) =>
+    expect(typeof reason(path)).toBe("string"),
+  );
+
+  it.each(GUARDED_AT_TOP)("[F5] %s at the top of the workspace, and not below", (path) => {
+    expect(typeof reason(path)).toBe("string");
+    expect(reason(`docs/${path}`)).toBeUndefined();
   });
 
   it.each(PLAIN_PATHS)("[F5] not %s", (path) => expect(reason(path)).toBeUndefined());

@@ -7,15 +7,11 @@
  */
 
 import { isProblem } from "@blockyard/kernel";
-import { bareName, type CleanPath, cleanPath } from "./path.ts";
-
-interface Rule {
-  readonly reason: string;
-  readonly pattern: RegExp;
-}
+import { CLASSES, type GuardRule, TOP_CLASSES } from "./guarded-classes.ts";
+import { bareName, type CleanPath, cleanPath, shownName } from "./path.ts";
 
 /** A folder anywhere on the path. */
-const FOLDERS: readonly Rule[] = [
+const FOLDERS: readonly GuardRule[] = [
   { reason: "hidden folders configure editors, agents, shells and other programs", pattern: /^\../ },
   { reason: "hooks run automatically", pattern: /^(git-?hooks|husky)$/ },
   { reason: "installed packages run automatically", pattern: /^(node_modules|site-packages)$/ },
@@ -28,7 +24,7 @@ const AGENTS =
 const CODE = "[cm]?[jt]sx?";
 const DATA = "jsonc?|json5|ya?ml|toml";
 
-const FILES: readonly Rule[] = [
+const FILES: readonly GuardRule[] = [
   { reason: "hidden files configure programs, or hold secrets", pattern: /^\../ },
   {
     reason: "agents follow it as instructions",
@@ -134,14 +130,25 @@ const FILES: readonly Rule[] = [
     pattern:
       /\.(env|pem|key|p8|p12|pfx|jks|keystore|kdbx?|ppk|ovpn|tfvars(\.json)?|tfstate(\.backup)?|age|asc|gpg|keytab|mobileprovision|cer|crt|der)$/,
   },
+  ...CLASSES,
 ];
 
 /** Why a file is guarded; undefined if it is not. */
 export function guardOf({ parts }: CleanPath): string | undefined {
-  const names = parts.map(bareName);
-  const file = names.pop() ?? "";
-  for (const { reason, pattern } of FOLDERS) if (names.some((name) => pattern.test(name))) return reason;
-  return FILES.find(({ pattern }) => pattern.test(file))?.reason;
+  const folders = parts.slice(0, -1).flatMap(namesOf);
+  const file = namesOf(parts.at(-1) ?? "");
+  const isAny = ({ pattern }: GuardRule, names: readonly string[]) =>
+    names.some((name) => pattern.test(name));
+  const rule =
+    FOLDERS.find((each) => isAny(each, folders)) ??
+    FILES.find((each) => isAny(each, file)) ??
+    (parts.length === 1 ? TOP_CLASSES.find((each) => isAny(each, file)) : undefined);
+  return rule?.reason;
+}
+
+/** What a part is to some file system: one drops what follows a colon or dollar, another does not. */
+function namesOf(part: string): readonly string[] {
+  return [...new Set([bareName(part), shownName(part)])];
 }
 
 /** Folders and files, hidden or not, that hold secrets: nothing runs by reading them. */

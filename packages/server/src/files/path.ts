@@ -43,11 +43,18 @@ export function isGit(part: string): boolean {
 
 /** The name that some file system takes a part for: without case, what does not show, streams, and dots at the end. */
 export function bareName(part: string): string {
+  return shownName(part)
+    .replace(/[:$].*$/, "")
+    .replace(/[. ]+$/, "");
+}
+
+/** The same to one that knows no streams, where a colon or dollar is a letter like others. */
+export function shownName(part: string): string {
   return part
     .normalize("NFKC")
     .replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, "")
+    .toUpperCase() // twice: some letters have their like in one case only
     .toLowerCase()
-    .replace(/[:$].*$/, "")
     .replace(/[. ]+$/, "");
 }
 

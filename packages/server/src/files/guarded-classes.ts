@@ -1,0 +1,77 @@
+/**
+ * Classes of files that programs obey, or that hold secrets, by what their names say and not by which program they are of: formats that
+ * only settings are written in, names that only tools look for, words that name a secret. Lists of known names are in
+ * guarded-path.ts; these are for those that nobody has written down.
+ *
+ * Names are lower-case here, as bareName gives them.
+ */
+
+export interface GuardRule {
+  readonly reason: string;
+  readonly pattern: RegExp;
+}
+
+const SETTINGS = "tools load it as their configuration";
+const SECRET = "it holds secrets";
+const DATA =
+  "json5?|jsonc|txt|text|ya?ml|toml|ini|env|csv|xml|properties|conf|cfg|db|dat|enc|bak|old|sqlite3?|plist|kdbx";
+const WORDS =
+  "api[._-]?keys?|access[._-]?keys?|private[._-]?keys?|secrets?|credentials?|creds|passwords?|passwd|passphrases?|(?<!design[._-])tokens?|mnemonic|seed[._-]?phrase|wallets?|keystore|logins|cookies?|oauth[._-]?\\w*";
+
+/** Wherever they are. */
+export const CLASSES: readonly GuardRule[] = [
+  {
+    reason: SETTINGS,
+    pattern:
+      /\.(toml|ini|cfg|conf|config|properties|neon|kdl|dhall|nix|nims|zon|bzlmod|lock|lockfile|rc|opts)$/,
+  },
+  { reason: SETTINGS, pattern: /^[\w.-]+[._-](config|conf|settings|presets)\.(json5?|jsonc|ya?ml)$/ },
+  {
+    reason: "tools load it as their configuration and run it",
+    pattern:
+      /^([\w-]+\.(workspace|plugin)\.[cm]?[jt]s|(jupyter\w*|ipython)_config\.py|gunicorn\.conf\.py|local_settings\.py|setuptests?\.\w+|(knex|mage|lake|build|pnpm)file\.\w+|pnpmfile\.[cm]?js|premake\d*\.lua|xmake\.lua|tupfile\.lua|esbuild\.[cm]?js|mage\.go|build\.(sc|mill)|mill\.sc|hatch_build\.py|dodo\.py|celeryconfig\.py|rector\.php|gems\.rb|policyfile\.rb|(docker-)?entrypoint\.sh)$/,
+  },
+  // Brewfile, Thorfile, Tupfile and those to come.
+  { reason: "builds and tasks run it", pattern: /^[a-z][a-z0-9_-]*file(\.local|\.lock\.json)?$/ },
+  {
+    reason: SETTINGS,
+    pattern:
+      /^(biome|dprint|rome|oxlint(rc)?|pyrightconfig|pint|ormconfig|workspace|wireit|bit|devbox|electron-builder|expo|eas|import_map|cmakeuserpresets|bsconfig|rescript|haxelib|lake-manifest|dub\.selections|dagger|railpack|zeabur|compile_commands|appsettings(\.\w+)?|local\.settings)\.jsonc?$/,
+  },
+  {
+    reason: "builds and tasks run it",
+    pattern:
+      /^(buck|targets|waf|cmakecache\.txt|compile_flags\.txt|(just|v)\.mod|lean-toolchain|_coqproject|artisan|user-data|flake8|gems\.locked|settings\.kts|[a-z]+(rc|config))$/,
+  },
+  {
+    reason: "shells read it automatically",
+    pattern: /^(config\.fish|fish_variables|irbrc|pryrc|dir-locals\.el)$/,
+  },
+  { reason: "desktops run it automatically", pattern: /\.(socket|path|mount|automount|scpt|hta|inf)$/ },
+  {
+    reason: "agents follow it as instructions",
+    pattern:
+      /^((kimi|devin|system[._-]?prompt)\.md|(opencode|crush|agents?|claude_desktop_config|plugin|marketplace|hooks)\.jsonc?|agents?\.ya?ml)$/,
+  },
+  { reason: "agents start the servers it lists", pattern: /^mcp-?servers\.(jsonc?|ya?ml|toml)$/ },
+  { reason: SECRET, pattern: new RegExp(`(^|[\\w-]*[._-])(${WORDS})([._-][\\w.-]*)?\\.(${DATA})$`) },
+  {
+    reason: SECRET,
+    pattern: /^(tokens?|shadow|passwd|cookies|s3cfg|\.?vault_pass|gcloud\.json|azure\.json)$/,
+  },
+  {
+    reason: SECRET,
+    pattern:
+      /^(id_(rsa|dsa|ecdsa|ed25519)[\w.-]*|kube-?config[\w.-]*|[\w.-]*-key\.json|[\w.-]+\.(key|pem|p12|pfx)\.\w+)$/,
+  },
+];
+
+/** At the top of the workspace, where tools look first. */
+export const TOP_CLASSES: readonly GuardRule[] = [
+  {
+    reason: "agents follow it as instructions",
+    pattern:
+      /^(context|memory|soul|tools|heartbeat|bootstrap|identity|user|rules|instructions|prompt|system)\.md$/,
+  },
+  { reason: "at the top of the workspace tools load it as their configuration", pattern: /\.(ya?ml|xml)$/ },
+];

@@ -8,6 +8,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/longest-first.ts";
 import { scratchFolder } from "./test/scratch.ts";
 
 const fuzz = ["packages/*/src/**/*fuzz*.test.{ts,tsx}", "test/fuzz/**/*.test.ts"];
@@ -32,6 +33,7 @@ export default defineConfig({
     pool: "forks",
     isolate: false,
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     execArgv: ["--disable-warning=ExperimentalWarning"],
     projects: [
       {
@@ -62,6 +64,7 @@ export default defineConfig({
           include: endToEnd,
           globalSetup: "test/e2e/setup.ts",
           testTimeout: 120_000,
+          hookTimeout: 60_000,
           retry,
           env,
           expect: { poll: { timeout: 15_000 } },

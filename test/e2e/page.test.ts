@@ -173,11 +173,9 @@ describe("what is shown", () => {
     await page.context().close();
   });
 
+  // Of every kind, in another page and in the export: page-equal.test.ts.
   test.each([
-    ["claude", "claude/text-markdown.jsonl"],
     ["claude", "claude/parallel-tools.jsonl"],
-    ["claude", "claude/todowrite.jsonl"],
-    ["codex", "codex/patch-add-update-delete.jsonl"],
     ["codex", "codex/command-ok.jsonl"],
   ])("live is the same as after a reload: %s %s", async (provider, name) => {
     const play = await replayed(yard.kernel, provider, name);

@@ -72,6 +72,8 @@ describe.each(AGENTS)("%s", (cli, tools) => {
       const again = await lab.turn(conversation, "And now?", [say("Still here.")]);
       expect(again).toMatchObject({ status: "done", session_id: turn.session_id });
       expect(JSON.stringify(lab.model.asked.at(-1)?.body)).toContain("I look.");
+      // Nothing but the turns asks the model: a request of the agent's own would take a step of the next script.
+      expect(lab.model.asked).toHaveLength(5);
       const texts = (await of(conversation, "text")).map(({ content }) => content);
       expect(texts.filter((text) => text === "I look.")).toHaveLength(1);
     });

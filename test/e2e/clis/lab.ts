@@ -231,6 +231,13 @@ supports_websockets = false
 
 /** Agents that speak ACP are started by a line of the settings. */
 function qwenEnv(folder: string, url: string, program: string): Record<string, string> {
+  // After a turn it asks the model, with tools, what to remember and what to suggest: that used up steps of the next turn's script.
+  const quiet = {
+    memory: { enableManagedAutoMemory: false, enableManagedAutoDream: false, enableAutoSkill: false },
+    ui: { enableFollowupSuggestions: false },
+  };
+  mkdirSync(join(folder, ".qwen"));
+  writeFileSync(join(folder, ".qwen", "settings.json"), JSON.stringify(quiet));
   return {
     HOME: folder,
     BLOCKYARD_ACP_QWEN: `${process.execPath} ${program} --acp --auth-type openai`,

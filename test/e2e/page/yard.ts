@@ -95,9 +95,10 @@ async function sharedBrowser(): Promise<Browser> {
   return shared as Promise<Browser>;
 }
 
+/** BLOCKYARD_TEST_BROWSER is the path of another one than Chromium, as of its headless shell. */
 export function launch(): Promise<Browser> {
   return chromium.launch({
-    executablePath: chromiumPath(),
+    executablePath: process.env["BLOCKYARD_TEST_BROWSER"] || chromiumPath(),
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--js-flags=--expose-gc"],
   });
 }

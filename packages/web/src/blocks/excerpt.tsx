@@ -21,7 +21,7 @@ import { useClosed, useSession, useText, useTextHere } from "../state/session.ts
 /** A text of more characters is not fetched to show seven lines of it. */
 const WHOLE_CHARS = 8 * 1024;
 /** As many lines as an excerpt may have at either end. */
-const END_LINES = 12;
+const END_LINES = 13;
 
 interface ExcerptProps {
   readonly block: Block;

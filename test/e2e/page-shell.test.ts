@@ -194,6 +194,9 @@ describe("the side pane", () => {
     await page.getByRole("button", { name: "Side pane" }).click();
     const panel = page.getByRole("tabpanel", { name: "Changes" });
     const file = panel.getByRole("region", { name: "/workspace/demo/src/math.js", exact: true });
+    await file.getByText("Net change of 2 edits").waitFor();
+    expect(await file.getByText("Edit 1 of 2").count()).toBe(0);
+    await file.getByRole("button", { name: "Show edits" }).click();
     await file.getByText("Edit 1 of 2").waitFor();
     await panel.getByText("4 files").waitFor();
     await panel.getByRole("button", { name: "Last turn" }).click();

@@ -120,6 +120,8 @@ const queued = z.strictObject({
     .array(z.strictObject({ type: z.enum(["text", "image"]), name: z.string(), blob: z.string() }))
     .optional(),
   held: z.enum(HOLD_REASONS).optional(),
+  /** It went to the agent that works, which has not read it yet. */
+  sent: z.boolean().optional(),
   /** Where it stands among those that wait, where somebody has moved it; else where it was written. */
   place: z.number().optional(),
 });

@@ -25,7 +25,7 @@ export function closedResult(
   const form = formOf(result, call, { lines: lines.length, chars });
   if (form === "line") return kind === "command" && !isFailedResult(result) ? summaryOf(lines) : {};
   if (form !== "ends" && form !== "tail") return undefined;
-  const { head, left, tail } = endsOf(lines, form === "tail" ? tailLines(result) : undefined);
+  const { head, left, tail } = endsOf(lines, form === "tail" ? tailLines(result, lines.length) : undefined);
   if (left === 0 && !head.some(isCutLine)) return undefined;
   return { lines: lines.length, head: head.map(bounded), tail: tail.map(bounded) };
 }

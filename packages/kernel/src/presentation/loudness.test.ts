@@ -199,9 +199,11 @@ describe("[V25] what is shown of a result at first", () => {
   });
 
   it("[V40] a tail is six lines while it runs and twelve of a failure; a diff begins with thirty changes", () => {
-    expect([tailLines(result("command", {}, "running")), tailLines(result("command", {}, "error"))]).toEqual([
-      6, 12,
-    ]);
+    const [running, failed] = [result("command", {}, "running"), result("command", {}, "error")];
+    expect([tailLines(running, 100), tailLines(failed, 100)]).toEqual([6, 12]);
+    // A way to open it would hide one line and take the room of one.
+    expect([6, 7, 8].map((count) => tailLines(running, count))).toEqual([6, 7, 6]);
+    expect([12, 13, 14].map((count) => tailLines(failed, count))).toEqual([12, 13, 12]);
     const lines = Array.from({ length: 100 }, (_, i) => i);
     expect(startLines(lines, (line) => line % 2 === 1)).toBe(60);
     expect(startLines(lines.slice(0, 20), () => true)).toBe(20);

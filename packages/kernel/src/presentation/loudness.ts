@@ -146,9 +146,10 @@ function isPlanFile({ kind, metadata: { changes = [] } }: Facts): boolean {
   return kind === "file_change" && changes.length > 0 && changes.every(({ path }) => PLAN_FILE.test(path));
 }
 
-/** How many lines a tail has. */
-export function tailLines({ status }: Facts): number {
-  return isEnded(status) ? FAILED_LINES : RUNNING_LINES;
+/** How many of so many lines a tail has. The way to open one more would take as much room as the line. */
+export function tailLines({ status }: Facts, lines: number): number {
+  const most = isEnded(status) ? FAILED_LINES : RUNNING_LINES;
+  return lines === most + 1 ? lines : most;
 }
 
 /** How many of a diff's lines its beginning has: those up to the thirtieth that changes something. */

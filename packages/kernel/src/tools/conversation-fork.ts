@@ -26,7 +26,7 @@ const input = z.strictObject({
     .string()
     .max(limits.titleChars)
     .optional()
-    .describe("Of the new conversation. Default: the source's"),
+    .describe("Of the new conversation. Default: the source's, marked as a fork"),
 });
 
 const output = z.object({
@@ -109,7 +109,7 @@ async function forkIntoNew(call: Call, from: Block, { content, title }: Input): 
   return kernel.openConversation(call.caller.agent, call.key, (draft, conversation) => {
     const { cwd } = record.metadata; // the copy works where the original did
     const place = cwd === undefined ? {} : { metadata: { cwd } };
-    draft.conversation({ title: title ?? record.title, forkedFrom: from.id, ...place });
+    draft.conversation({ title: title ?? forkTitle(record.title), forkedFrom: from.id, ...place });
     for (const id of record.included) draft.conversation({ include: id });
     const ids = new Map<BlockId, BlockId>();
     let last: BlockId | null = null;
@@ -126,6 +126,14 @@ async function forkIntoNew(call: Call, from: Block, { content, title }: Input): 
     if (isProblem(said)) return said;
     return { ...(said ?? { conversation, head: last }), copied: copies.length };
   });
+}
+
+/** Tells the copy from its source, and a fork of a fork from both. */
+function forkTitle(title: string): string {
+  if (title === "") return title;
+  const [, name = title, mark, count = "1"] = /^(.*?)( \(fork(?: (\d{1,4}))?\))?$/s.exec(title) ?? [];
+  const end = mark === undefined ? " (fork)" : ` (fork ${Number(count) + 1})`;
+  return `${name.slice(0, limits.titleChars - end.length).toWellFormed()}${end}`;
 }
 
 async function gather(call: Call, from: Block): Promise<Copy[] | Problem> {

@@ -226,7 +226,7 @@ describe("fork", () => {
     const copy = forked["conversation"] as string;
     expect(forked["copied"]).toBe(5);
     expect(await harness.store.conversation(copy)).toMatchObject({
-      title: "story",
+      title: "story (fork)",
       forkedFrom: answer,
       blocks: 6,
       included: [answer],
@@ -267,6 +267,29 @@ describe("fork", () => {
         ["ann", "bob"],
       ]);
       block_id = blocks[1]?.id as string;
+    }
+  });
+
+  it("[T53] a fork has a title that tells it from its source, and from other forks on its way", async () => {
+    const harness = new TestHarness();
+    const { c, answer } = await story(harness);
+    const titles: string[] = [];
+    let block_id = answer;
+    for (let i = 0; i < 3; i++) {
+      const { conversation, head } = await harness.ok("conversation.fork", { block_id, into_new: true });
+      titles.push((await harness.store.conversation(String(conversation)))?.title ?? "");
+      block_id = String(head);
+    }
+    expect(titles).toEqual(["story (fork)", "story (fork 2)", "story (fork 3)"]);
+
+    for (const [title, expected] of [
+      ["", ""],
+      ["a (fork) in the road", "a (fork) in the road (fork)"],
+      ["x".repeat(limits.titleChars), `${"x".repeat(limits.titleChars - 7)} (fork)`],
+    ]) {
+      await harness.ok("conversation.update", { conversation: c, title });
+      const { conversation } = await harness.ok("conversation.fork", { block_id: answer, into_new: true });
+      expect((await harness.store.conversation(String(conversation)))?.title).toBe(expected);
     }
   });
 

@@ -62,7 +62,7 @@ function excerptLines(form: Form, source: readonly string[], block: BlockSnapsho
       0,
       startLines(source, (line) => /^[-+]/.test(line)),
     );
-  const excerpt = excerptOf(source, form === "tail" ? tailLines(block) : undefined);
+  const excerpt = excerptOf(source, form === "tail" ? tailLines(block, source.length) : undefined);
   if (form === "tail") return [...excerpt.head, ...excerpt.tail];
   const left = leftWords(excerpt);
   return [...excerpt.head, ...(left === "" ? [] : [left]), ...excerpt.tail];

@@ -126,7 +126,7 @@ async function hold(kernel: Kernel, id: BlockId, by: AgentId, held: HoldReason):
 function claim(kernel: Kernel, id: BlockId, by: AgentId, node: string | undefined): Promise<boolean> {
   return changeWaiting(kernel, id, by, (draft, mark) => {
     if (mark?.held === undefined) return problem("conflict", "this message is no longer held");
-    const { held: _held, ...rest } = mark;
+    const { held: _held, sent: _sent, ...rest } = mark;
     return draft.meta(id, { queued: rest, ...(node === undefined ? {} : { node }) });
   });
 }

@@ -1,8 +1,9 @@
 /** The order of messages that wait, and prompts that begin anew. */
-import { isProblem, Kernel, MemoryStore, VirtualEnv } from "@blockyard/kernel";
+import { isProblem, Kernel, MemoryStore, problem, VirtualEnv } from "@blockyard/kernel";
 import { expect, test } from "vitest";
 import { STREAM } from "./agents.ts";
 import type { Driver } from "./driver.ts";
+import type { Message } from "./message.ts";
 import type { Run } from "./run.ts";
 import { Turns } from "./turns.ts";
 
@@ -11,6 +12,7 @@ async function server(env: VirtualEnv, store: MemoryStore) {
   const kernel = new Kernel(env, store);
   const asked: string[] = [];
   const letGo: (() => void)[] = [];
+  const messages: Message[] = [];
   const driver: Driver = {
     ...{ provider: "agent", abilities: STREAM, check: () => undefined },
     async start({ request }) {
@@ -19,11 +21,15 @@ async function server(env: VirtualEnv, store: MemoryStore) {
         letGo.push(() => settle({ error: "", isExpected: true, reason: "cancelled" })),
       );
       const end = () => letGo.at(-1)?.();
-      return { ended, stop: end, kill: end, asks: () => undefined, answer: () => undefined };
+      const send = async (message: Message) => {
+        messages.push(message);
+        return message.text.startsWith("refuse") ? problem("busy", "not now") : undefined;
+      };
+      return { ended, stop: end, kill: end, asks: () => undefined, answer: () => undefined, send };
     },
   };
   const turns = new Turns({ kernel, drivers: [driver] });
-  return { kernel, turns, asked, letGo };
+  return { kernel, turns, asked, letGo, messages };
 }
 
 test("[CM20] messages that wait are sent in the order in which somebody has put them", async () => {
@@ -61,4 +67,40 @@ test("[CM22] a prompt that begins anew stands behind nothing, also where it has 
   if (isProblem(blocks)) throw new Error(blocks.message);
   const prompts = blocks.filter(({ side, role }) => role === "user" && !side);
   expect(prompts.map(({ parent }) => parent)).toEqual([null, null]);
+});
+
+test("[CM23] a message that went to the agent says so until the agent has read it, or does not take it", async () => {
+  const env = new VirtualEnv(1);
+  const { kernel, turns, messages, letGo } = await server(env, new MemoryStore("m"));
+  const conversation = await kernel.createConversation("root", "steered");
+  if (isProblem(conversation)) throw new Error(conversation.message);
+  const ask = async (prompt: string, when?: "next") => {
+    const started = await turns.start("root", {
+      conversation,
+      provider: "agent",
+      prompt,
+      ...(when && { when }),
+    });
+    if (isProblem(started)) throw new Error(started.message);
+    return async () => {
+      const block = await kernel.block(started.block);
+      if (isProblem(block)) throw new Error(block.message);
+      return [block.status, block.metadata.queued?.sent];
+    };
+  };
+  await ask("begin");
+  const queued = await ask("later");
+  const read = await ask("now", "next");
+  const refused = await ask("refuse this", "next");
+  expect(await queued()).toEqual(["pending", undefined]);
+  await expect.poll(read).toEqual(["pending", true]);
+  await expect.poll(refused).toEqual(["pending", undefined]);
+  await messages.find(({ text }) => text === "now")?.taken();
+  expect((await read())[0]).toBe("done");
+  const unread = await ask("too late", "next");
+  await expect.poll(unread).toEqual(["pending", true]);
+  await turns.stop("root", conversation, false);
+  letGo[0]?.();
+  await turns.release("root", conversation, undefined);
+  await expect.poll(async () => (await unread())[1]).toBe(undefined);
 });

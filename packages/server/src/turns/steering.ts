@@ -17,6 +17,7 @@ import {
 import { NOTHING_ATTACHED } from "./attachments.ts";
 import type { Message } from "./message.ts";
 import type { Run, TurnRequest, TurnStart } from "./run.ts";
+import { markSent } from "./waiting.ts";
 
 export interface Queued {
   readonly id: string;
@@ -64,11 +65,14 @@ export class Steering {
     const id = randomUUID();
     leaveQueue();
     live.sent.set(id, queued);
+    // Not waited for: it must not be the queue's again before the agent has it.
+    const marked = markSent(this.#kernel, waiting, queued.by, true);
     const refused = await live.run.send({
       ...{ id, text: request.prompt, attached: NOTHING_ATTACHED, when },
       taken: () => this.#taken(live, id, queued),
     });
-    if (refused) return started; // with what is unread, it is the next turn's
+    // With what is unread, it is the next turn's.
+    if (refused && (await marked)) await markSent(this.#kernel, waiting, queued.by, false);
     return started;
   }
 

@@ -61,7 +61,7 @@ async function keep(store: Store, attachment: Attachment): Promise<Kept> {
 export async function requestOf(store: Store, block: Block, prompt: string): Promise<TurnRequest | Problem> {
   const mark = queuedIn(block);
   if (mark === undefined) return problem("invalid", `block ${block.id} is not a queued message`);
-  const { held: _held, place: _place, attachments, ...rest } = mark;
+  const { held: _held, sent: _sent, place: _place, attachments, ...rest } = mark;
   const files: Attachment[] = [];
   for (const { type, name, blob } of attachments ?? []) {
     if (type === "image") files.push({ type, name, blob });
@@ -185,6 +185,15 @@ export async function changeWaiting(
     },
   });
   return !isProblem(changed);
+}
+
+/** Says of a message that waits whether the agent that works has it and is to read it. */
+export function markSent(kernel: Kernel, id: BlockId, by: AgentId, isSent: boolean): Promise<boolean> {
+  return changeWaiting(kernel, id, by, (draft, mark) => {
+    if (mark === undefined) return null;
+    const { sent: _sent, ...rest } = mark;
+    return draft.meta(id, { queued: isSent ? { ...rest, sent: true } : rest });
+  });
 }
 
 /** Whether a commit has taken a message out of the queue: it was dropped, or is held now. */

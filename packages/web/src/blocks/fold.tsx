@@ -42,7 +42,7 @@ export function Fold(props: FoldProps): ReactNode {
   const { lines, chars } = extent;
   const form = useForm(block, extent);
   const [isOpen, toggle] = useOpen(name, form === "whole");
-  const most = form === "tail" ? tailLines(block) : undefined;
+  const most = form === "tail" ? tailLines(block, lines) : undefined;
   const hasLongLine = useHasLongLine(block, most !== undefined && lines <= most, source, after);
   const isCut = form === "ends" || form === "start" || (most !== undefined && lines > most) || hasLongLine;
   // What was asked for is open and can be closed all the same.

@@ -17,7 +17,7 @@ export const SUBJECT_LINE_CHARS = 80;
 /** A text of more characters is not fetched to show seven lines of it. */
 export const FETCHED_CHARS = 8 * 1024;
 /** As many lines as an excerpt may have at either end. */
-export const EXCERPT_END_LINES = 12;
+export const EXCERPT_END_LINES = 13;
 
 // JSON view
 /** Longer ones are trees. */

@@ -49,7 +49,7 @@ function Waiting({ id, onEdit, before, after }: WaitingProps): ReactNode {
   const text = useText(id)?.toString() ?? "";
   const block = useBlock(id);
   if (!block) return null;
-  const { held, attachments = [] } = block.metadata.queued ?? {};
+  const { held, sent, attachments = [] } = block.metadata.queued ?? {};
   const move = (to: BlockId | undefined, by: "up" | "down") =>
     to !== undefined && void moveQueued(session, block, by);
   return (
@@ -59,7 +59,7 @@ function Waiting({ id, onEdit, before, after }: WaitingProps): ReactNode {
         {text.slice(0, QUEUED_CHARS)}
       </span>
       {attachments.length > 0 && <span className="dim">+ {plural(attachments.length, "file")}</span>}
-      <span className={held ? "warn" : "dim"}>{held ? HELD[held] : "Queued"}</span>
+      <span className={held ? "warn" : "dim"}>{held ? HELD[held] : sent ? "Sending…" : "Queued"}</span>
       {held && (
         <button type="button" className="quiet-button" onClick={() => void releaseQueued(session, block)}>
           Send

@@ -32,9 +32,23 @@ test("[V105] the edits of a file stand together, in their order, whichever block
       edits.map((e) => e.block),
     ]),
   ).toEqual([
-    ["a.ts", "add", 2, 1, ["c/a/1", "c/a/2"]],
-    ["b.ts", "delete", 1, 2, ["c/a/1", "c/a/3"]],
+    ["a.ts", "add", 1, 0, ["c/a/1", "c/a/2"]],
+    ["b.ts", "delete", 0, 1, ["c/a/1", "c/a/3"]],
   ]);
+});
+
+test("[V105] several edits count as what they come to, or each for itself where that cannot be told", () => {
+  const twice = (second: string) =>
+    changedFiles(
+      [
+        block("c/a/1", 1, [{ path: "a.ts", kind: "modify", diff: diff("one", "two") }]),
+        block("c/a/2", 2, [{ path: "a.ts", kind: "modify", diff: second }]),
+      ],
+      undefined,
+    ).map(({ added, deleted, net }) => [added, deleted, net?.map(({ text }) => text)]);
+  expect(twice(diff("two", "three"))).toEqual([[1, 1, ["one", "three"]]]);
+  expect(twice(diff("two", "one"))).toEqual([[0, 0, []]]);
+  expect(twice(diff("other", "three"))).toEqual([[2, 2, undefined]]);
 });
 
 test("[V105] a file that was moved keeps its edits under its new name", () => {

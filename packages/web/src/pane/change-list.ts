@@ -3,6 +3,7 @@
  */
 import { type Block, type BlockId, changeTexts, inFolder, type Metadata } from "@blockyard/kernel";
 import { countChanges, type DiffRow, diffRows } from "../diff/diff-rows.ts";
+import { netRows } from "../diff/net-diff.ts";
 
 type Change = Metadata<"file_change">["changes"][number];
 
@@ -22,6 +23,8 @@ export interface ChangedFile {
   readonly kind: Change["kind"];
   readonly added: number;
   readonly deleted: number;
+  /** What several edits come to, where that can be told from their diffs. */
+  readonly net: readonly DiffRow[] | undefined;
   /** In the order in which they were made. */
   readonly edits: readonly FileEdit[];
 }
@@ -66,11 +69,11 @@ export function changedFiles(
       });
     }
   }
-  return [...files].map(([name, { path, edits }]) => ({
-    ...{ name, path, edits },
-    kind: kindOf(edits),
-    ...countAll(edits),
-  }));
+  return [...files].map(([name, { path, edits }]) => {
+    const net = edits.length > 1 ? netRows(edits.map(({ diff }) => diff)) : undefined;
+    const counts = net ? countChanges(net) : countAll(edits);
+    return { name, path, edits, net, kind: kindOf(edits), ...counts };
+  });
 }
 
 /** New if it began so and is still there, deleted if it ended so. */

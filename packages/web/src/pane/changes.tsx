@@ -91,29 +91,64 @@ function File({ file, folder, isOpenFirst, conversation }: FileProps): ReactNode
         {WORDS[kind] !== "" && <span className={`changed-kind ${kind}`}>{WORDS[kind]}</span>}
         <Counts added={added} deleted={deleted} />
       </button>
-      {isOpen &&
-        edits.map((edit, i) => (
-          <div key={`${edit.block}:${i}`} className="changed-edit">
-            <div className="changed-edit-head">
-              <span>{edits.length > 1 ? `Edit ${i + 1} of ${edits.length}` : "Edit"}</span>
-              <span className="spread" />
-              {edit.diff !== "" && <CopyButton text={() => edit.diff} label="Copy the diff" />}
-              <button type="button" className="quiet-button" onClick={() => jumpTo(edit.block)}>
-                Jump to it
-              </button>
-            </div>
-            {edit.rows.length > 0 && (
-              <DiffView
-                rows={edit.rows}
-                label={`changes of ${path}, edit ${i + 1} of ${edits.length}`}
-                name={`${edit.block}:${i}:pane`}
-                path={path}
-              />
-            )}
-          </div>
-        ))}
+      {isOpen && edits.length > 1 && <Net file={file} conversation={conversation} />}
+      {isOpen && edits.length === 1 && <Edits file={file} />}
     </section>
   );
+}
+
+/** What several edits come to, with a way to see each; each at once where they cannot be put together. */
+function Net({ file, conversation }: { file: ChangedFile; conversation: string }): ReactNode {
+  const { name, path, net, edits } = file;
+  const [isEach, toggle] = useOpen(`edits:${conversation}:${name}`, false);
+  return (
+    <>
+      <div className="changed-edit-head">
+        <span>{net ? `Net change of ${edits.length} edits` : `${edits.length} edits, one by one`}</span>
+        <span className="spread" />
+        {net && (
+          <button type="button" className="quiet-button" aria-expanded={isEach} onClick={toggle}>
+            {isEach ? "Hide edits" : "Show edits"}
+          </button>
+        )}
+      </div>
+      {net?.length === 0 && <p className="pane-note">The edits cancel each other out.</p>}
+      {net && net.length > 0 && (
+        <div className="changed-edit">
+          <DiffView
+            rows={net}
+            label={`net change of ${path}`}
+            name={`${conversation}/${name}:net`}
+            path={path}
+          />
+        </div>
+      )}
+      {(isEach || !net) && <Edits file={file} />}
+    </>
+  );
+}
+
+function Edits({ file: { path, edits } }: { file: ChangedFile }): ReactNode {
+  return edits.map((edit, i) => (
+    <div key={`${edit.block}:${i}`} className="changed-edit">
+      <div className="changed-edit-head">
+        <span>{edits.length > 1 ? `Edit ${i + 1} of ${edits.length}` : "Edit"}</span>
+        <span className="spread" />
+        {edit.diff !== "" && <CopyButton text={() => edit.diff} label="Copy the diff" />}
+        <button type="button" className="quiet-button" onClick={() => jumpTo(edit.block)}>
+          Jump to it
+        </button>
+      </div>
+      {edit.rows.length > 0 && (
+        <DiffView
+          rows={edit.rows}
+          label={`changes of ${path}, edit ${i + 1} of ${edits.length}`}
+          name={`${edit.block}:${i}:pane`}
+          path={path}
+        />
+      )}
+    </div>
+  ));
 }
 
 function Counts({ added, deleted }: { added: number; deleted: number }): ReactNode {

@@ -19,6 +19,8 @@ export const limits = {
   sentMessages: 100,
   /** Sub-agents whose turns are stopped with the turn. */
   children: 1_000,
+  /** Commands of which it is known that the model waits for them. */
+  commands: 1_000,
 } as const;
 
 /** The first version whose app-server can be steered. What is older runs as `codex exec`. */

@@ -318,6 +318,7 @@ export class CodexRun implements Trial {
     if (!isRetry && !IDLE_WORDS.has(method)) this.#watch.heard();
     const thread = typeof params["threadId"] === "string" ? params["threadId"] : "";
     this.#usage.notified(method, params);
+    this.#thread.notified(method, params);
     if (method === "turn/started") this.#thread.turnStarted(thread, params["turn"]);
     if (method === "turn/completed") {
       this.#thread.turnEnded(thread);

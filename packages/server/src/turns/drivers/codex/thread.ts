@@ -12,8 +12,12 @@ import { inputOf } from "./settings.ts";
 
 const NO_TURN = problem("gone", "Codex is not working on a turn");
 
+const OVER: ReadonlySet<string> = new Set(["thread/tokenUsage/updated", "turn/completed"]);
+
 export class CodexThread {
   readonly #connection: () => Connection;
+  /** Commands that the model waits for, by their items. */
+  readonly #awaited = new Set<string>();
   /** The turns of sub-agents, by their threads. */
   readonly #children = new Map<string, string>();
   #turn: string | undefined;
@@ -44,6 +48,20 @@ export class CodexThread {
     this.#children.delete(thread);
   }
 
+  /**
+   * Which commands the model waits for. Codex counts the tokens of an answer once all calls of it have returned: what still runs then
+   * goes on beside the model, and so does what runs while the model says something.
+   */
+  notified(method: string, { threadId, item }: JsonObject): void {
+    if (threadId !== this.id) return;
+    const { type, id } = isObject(item) ? item : {};
+    const isCommand = type === "commandExecution" && typeof id === "string";
+    const isModel = type === "agentMessage" || type === "reasoning";
+    if (method === "item/started" && isCommand && this.#awaited.size < limits.commands) this.#awaited.add(id);
+    else if (method === "item/completed" && isCommand) this.#awaited.delete(id);
+    else if (method === "item/started" ? isModel : OVER.has(method)) this.#awaited.clear();
+  }
+
   /** Its turn and those of its sub-agents, each of which has to be told. Never awaited: without an active turn it is not answered. */
   interrupt(): void {
     if (this.#turn !== undefined) this.#interrupt(this.id, this.#turn);
@@ -67,14 +85,14 @@ export class CodexThread {
     return changed["status"] === "applied" ? undefined : problem("gone", "the turn is over");
   }
 
-  /** Commands that go on beside the model's work. */
+  /** Commands that go on beside the model's work; Codex lists those among them that the model waits for. */
   async tasks(): Promise<readonly AgentTask[]> {
     if (this.id === "") return [];
     const listed = await this.#request("thread/backgroundTerminals/list", { threadId: this.id });
     const rows = isProblem(listed) ? [] : listed["data"];
-    return (Array.isArray(rows) ? (rows as readonly JsonObject[]) : []).filter(isObject).map((row) => ({
-      ...{ id: String(row["processId"]), description: String(row["command"] ?? "") },
-    }));
+    return (Array.isArray(rows) ? (rows as readonly JsonObject[]) : [])
+      .filter((row) => isObject(row) && !this.#awaited.has(String(row["itemId"])))
+      .map((row) => ({ id: String(row["processId"]), description: String(row["command"] ?? "") }));
   }
 
   async stopTask(task: string): Promise<Problem | undefined> {

@@ -32,7 +32,7 @@ it(
     const call = ownerCalls(here);
     const { conversation: idle } = await call("conversation.create", { title: "Idle" });
     const nothing = await run(here, ["attach", idle]);
-    expect(nothing).toMatchObject({ code: 3, stderr: expect.stringContaining("Nothing runs") });
+    expect(nothing).toMatchObject({ code: 3, stderr: expect.stringContaining("Nothing is running") });
     expect(await run(here, ["attach", idle, "--stop"])).toMatchObject({ code: 3 });
     expect(await run(here, ["attach", idle, "--mode", "free"])).toMatchObject({ code: 2 });
 
@@ -50,11 +50,11 @@ it(
     const second = start(here, ["attach", conversation.slice(0, 6)]);
     const secondEnd = ended(second);
     const hasShown = printed(second, /recording/);
-    expect(await printed(second, /claude is working.*\n/, "stderr")).toContain("not answered here");
+    expect(await printed(second, /claude is working.*\n/, "stderr")).toContain("cannot be answered here");
     // What was said before it came.
     await hasShown;
     second.kill("SIGINT");
-    expect(await secondEnd).toMatchObject({ code: 130, stderr: expect.stringContaining("works on") });
+    expect(await secondEnd).toMatchObject({ code: 130, stderr: expect.stringContaining("keeps working") });
     expect(await asking()).toEqual([asked]);
 
     const changed = await run(here, ["attach", conversation, "--mode", "edits"]);

@@ -27,7 +27,7 @@ it(
         expect.stringMatching(`was deleted. To restore it: .* delete ${conversation} --undo`),
       ]);
       const back = await run(here, ["delete", conversation, "--undo"]);
-      expect([back.code, back.stdout]).toEqual([0, `${conversation} is back.\n`]);
+      expect([back.code, back.stdout]).toEqual([0, `${conversation} restored.\n`]);
     } finally {
       await server.stop();
     }

@@ -29,7 +29,7 @@ export async function changeAgent(
 export async function listTasks(client: BlockSource, conversation: string, isJson: boolean): Promise<void> {
   const { tasks = [] } = known(await client.call("agent.offers", { conversation, only: "tasks" }));
   if (isJson) return printJson({ tasks });
-  if (tasks.length === 0) return print("The agent runs nothing in the background.\n");
+  if (tasks.length === 0) return print("Nothing is running in the background.\n");
   for (const { id, description } of tasks) await print(`${visibleName(id)}  ${visibleName(description)}\n`);
   await print(`\nStop one: ${asTyped(`blockyard attach ${conversation} --stop-task ID`)}\n`);
 }
@@ -39,12 +39,12 @@ export async function stopTurn(client: BlockSource, conversation: string, isJson
   const answer = known(await client.call("turn.stop", { conversation }));
   const { stopped, held } = answer;
   if (isJson) await printJson(answer);
-  else if (stopped === 0) await print("Nothing runs in this conversation.\n");
+  else if (stopped === 0) await print("Nothing is running in this conversation.\n");
   else await print(`Stopped.${heldText(held)}\n`);
   return stopped === 0 ? EXIT.nothing : EXIT.done;
 }
 
 function heldText(held: number): string {
   if (held === 0) return "";
-  return ` ${plural(held, "message")} that waited ${held === 1 ? "was" : "were"} not sent: send or remove ${held === 1 ? "it" : "them"} on the page.`;
+  return ` ${plural(held, "queued message")} ${held === 1 ? "was" : "were"} not sent: send or remove ${held === 1 ? "it" : "them"} on the page.`;
 }

@@ -41,9 +41,7 @@ export async function follow(
     const late = blocks.find((block) => isLate(block, last));
     if (late === undefined || isOwn) return code === EXIT.nothing ? nothingRuns(conversation) : code;
     if (isWatching) {
-      printNote(
-        "A request from before a restart waits for an answer. Run this in a terminal, or with --yes.",
-      );
+      printNote("A request from before a restart needs an answer. Run this in a terminal, or with --yes.");
       return EXIT.failed;
     }
     printNote("The agent asked this before the server was restarted.");
@@ -53,18 +51,18 @@ export async function follow(
 }
 
 function joined({ provider }: TurnView, isWatching: boolean): string {
-  const asks = isWatching ? " What it asks is not answered here." : "";
-  return `${provider} is working. Press Ctrl-C to leave; it works on.${asks}\n`;
+  const asks = isWatching ? " Its requests cannot be answered here." : "";
+  return `${provider} is working. Press Ctrl-C to leave; it keeps working.${asks}\n`;
 }
 
 function leaveIt(conversation: string): never {
-  printNote(asTyped(`\nThe agent works on. Stop it: blockyard attach ${conversation} --stop`));
+  printNote(asTyped(`\nThe agent keeps working. Stop it: blockyard attach ${conversation} --stop`));
   process.exit(EXIT.interrupted);
 }
 
 function nothingRuns(conversation: string): number {
   const next = asTyped(`blockyard run <agent> "…" -c ${conversation}`);
-  printNote(`Nothing runs in this conversation, and nothing is asked. Continue it: ${next}`);
+  printNote(`Nothing is running in this conversation, and nothing needs an answer. Continue it: ${next}`);
   return EXIT.nothing;
 }
 

@@ -33,7 +33,7 @@ export const attach: Command = {
     "attach <conversation> [--mode MODE] [--model NAME] [--effort NAME] [--tasks] [--stop-task ID] [--stop] [--yes] [--json]",
   summary: "watch a running agent, answer it, change or stop it",
   examples: [
-    "blockyard attach k3vq2mz                 # Ctrl-C leaves; the agent works on",
+    "blockyard attach k3vq2mz                 # Ctrl-C leaves; the agent keeps working",
     "blockyard attach k3vq2mz --mode edits    # it no longer asks before edits",
     "blockyard attach k3vq2mz --tasks",
     "blockyard attach k3vq2mz --stop",

@@ -128,6 +128,7 @@ async function importedOf(answer: Json | Problem): Promise<Imported | Problem> {
   const { importedSchema } = await import("../import/body-import.ts");
   const parsed = importedSchema.safeParse(answer);
   return (
-    parsed.data ?? problem("unavailable", "the server's answer is none of an import. Is it another version?")
+    parsed.data ??
+    problem("unavailable", "unexpected answer to an import. Does the server run another version?")
   );
 }

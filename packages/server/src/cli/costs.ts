@@ -20,12 +20,12 @@ const options = {
     type: "string",
     multiple: true,
     value: "WHAT",
-    summary: "what a row is of; several give each combination (default: day)",
+    summary: "what to group by; repeat it to combine several (default: day)",
     choices: GROUPS,
   },
-  since: { type: "string", value: "DATE", summary: "turns from this day on, as in 2026-11-01" },
-  until: { type: "string", value: "DATE", summary: "turns before this day" },
-  csv: { type: "boolean", summary: "as CSV" },
+  since: { type: "string", value: "DATE", summary: "only turns since this day, such as 2026-11-01" },
+  until: { type: "string", value: "DATE", summary: "only turns before this day" },
+  csv: { type: "boolean", summary: "print CSV" },
 } as const;
 
 interface Report {
@@ -37,7 +37,7 @@ interface Report {
 export const costs: Command = {
   name: "costs",
   usage: "costs [--by day|workspace|agent|model|conversation] [--since DATE] [--until DATE] [--csv | --json]",
-  summary: "sum what turns have used and cost",
+  summary: "show what turns used and cost",
   examples: [
     "blockyard costs --since 2026-11-01",
     "blockyard costs --by model",
@@ -83,7 +83,7 @@ function timeOf(name: "since" | "until", value: string | undefined): { [name: st
     | undefined;
   const at = parts && new Date(parts[0], parts[1] - 1, parts[2]);
   if (!at || at.getDate() !== parts[2])
-    throw new CommandError(`--${name} takes a day, as in 2026-11-01`, EXIT.usage);
+    throw new CommandError(`--${name} takes a day, such as 2026-11-01`, EXIT.usage);
   return { [name]: at.getTime() };
 }
 

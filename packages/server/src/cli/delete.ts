@@ -16,8 +16,8 @@ import { asTyped } from "./typed-command.ts";
 const options = {
   home: HOME_OPTION,
   json: JSON_OPTION,
-  yes: { type: "boolean", short: "y", summary: "do not ask" },
-  undo: { type: "boolean", summary: "bring back what was deleted a moment ago" },
+  yes: { type: "boolean", short: "y", summary: "delete without asking" },
+  undo: { type: "boolean", summary: "restore a conversation that was just deleted" },
 } as const;
 
 const UNDO_SECONDS = limits.deletedUndoMs / 1_000;
@@ -55,14 +55,14 @@ async function remove(client: BlockSource, given: string, isSure: boolean, isJso
   const deleted = known(await client.call("conversation.delete", { conversation }));
   if (isJson) return void (await printJson(deleted));
   await print(`${conversation} deleted.\n`);
-  printNote(asTyped(`For ${UNDO_SECONDS} seconds: blockyard delete ${conversation} --undo`));
+  printNote(asTyped(`To undo within ${UNDO_SECONDS} seconds: blockyard delete ${conversation} --undo`));
 }
 
 /** Who cannot be asked has to say it beforehand. */
 async function confirmed({ conversation, title, blocks }: ConversationView): Promise<boolean> {
   if (!process.stdin.isTTY)
     throw new CommandError(
-      `not deleted: say --yes to delete ${conversation} without being asked`,
+      `not deleted. To delete ${conversation} without being asked, add --yes`,
       EXIT.usage,
     );
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -81,5 +81,5 @@ async function confirmed({ conversation, title, blocks }: ConversationView): Pro
 async function undo(client: BlockSource, conversation: string, isJson: boolean): Promise<void> {
   const restored = known(await client.call("conversation.restore", { conversation }));
   if (isJson) await printJson(restored);
-  else await print(`${conversation} is back.\n`);
+  else await print(`${conversation} restored.\n`);
 }

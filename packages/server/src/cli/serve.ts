@@ -37,7 +37,7 @@ const options = {
   },
   "full-access": {
     type: "boolean",
-    summary: "let agents be given full access, in which they do everything without asking",
+    summary: "allow full access mode, in which agents do everything without asking",
   },
   demo: { type: "boolean", summary: "replay the recorded sessions" },
 } as const;

@@ -1,8 +1,10 @@
 /** What a conversation says of an agent's process that has ended, or whose session is gone. */
 
 import type { Reason } from "@blockyard/kernel";
+import type { StreamIngest } from "../ingest/ingest-stream.ts";
 import type { ChildEnd } from "../processes/child.ts";
 import { bounds } from "./drivers/limits.ts";
+import type { RunEnd } from "./run.ts";
 
 export const STOPPED = "Stopped.";
 export const LOST =
@@ -20,4 +22,16 @@ export function explain(end: ChildEnd, stopping: Reason | undefined): string {
 
 export function howEnded({ code, signal }: Pick<ChildEnd, "code" | "signal">): string {
   return signal === null ? `with exit code ${code}` : `by signal ${signal}`;
+}
+
+/** Of a run whose output could not be kept: it does not go on unseen. Its process is gone by then. */
+export async function endUnstored(stream: StreamIngest, error: unknown): Promise<RunEnd> {
+  const why = unstored(String(error));
+  stream.explain({ reason: "failed", error: why });
+  await stream.end().catch(() => undefined);
+  return { error: why, isExpected: false };
+}
+
+export function unstored(why: string): string {
+  return `The agent's output could not be stored: ${why}`;
 }

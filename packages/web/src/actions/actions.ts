@@ -50,7 +50,7 @@ export async function forkAway(session: Session, block: Block): Promise<void> {
 
 export async function prune(session: Session, block: BlockId, pruned: boolean): Promise<void> {
   const answer = await session.write("conversation.prune", { block_id: block, pruned });
-  if (isProblem(answer)) refused(pruned ? "Not excluded" : "Not included", answer);
+  if (isProblem(answer)) refused(pruned ? "Couldn't exclude" : "Couldn't include", answer);
 }
 
 export async function undo(session: Session, block: BlockId, direction: "undo" | "redo"): Promise<void> {

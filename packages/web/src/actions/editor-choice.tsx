@@ -64,8 +64,7 @@ export function EditorChoice({ path, line }: EditorChoiceProps): ReactNode {
           </p>
         )}
         <p className="dim">
-          The link is opened by your browser. It works where the editor is on this machine; the path can
-          always be copied.
+          Your browser opens the link, so the editor must be on this machine. You can always copy the path.
         </p>
         <div className="ask-buttons">
           <button type="submit" className="primary" disabled={fault !== undefined}>

@@ -33,9 +33,9 @@ const TAKEN =
 /** Why a template cannot be used; undefined if it can. */
 export function templateFault(template: string): string | undefined {
   const scheme = /^([a-z][a-z0-9+.-]*):/.exec(template.trim())?.[1];
-  if (scheme === undefined) return "It begins with the scheme of an editor, such as vscode:";
-  if (TAKEN.test(scheme)) return `${scheme}: is no editor's scheme`;
-  if (!template.includes("{path}")) return "It needs {path}";
+  if (scheme === undefined) return "Start with an editor's scheme, such as vscode:";
+  if (TAKEN.test(scheme)) return `${scheme}: isn't an editor's scheme`;
+  if (!template.includes("{path}")) return "Include {path}";
   return undefined;
 }
 

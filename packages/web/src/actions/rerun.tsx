@@ -63,10 +63,10 @@ export function Rerun({ block }: { block: BlockId }): ReactNode {
         <>
           {now.state === "refused" ? (
             <p className="bad" role="alert">
-              Not run: <Message text={now.problem.message} />
+              Couldn't run it: <Message text={now.problem.message} />
             </p>
           ) : (
-            <p className="dim">{now.state === "running" ? "Starting…" : "Asking what would run…"}</p>
+            <p className="dim">{now.state === "running" ? "Starting…" : "Checking what would run…"}</p>
           )}
           <div className="ask-buttons">
             {now.state === "refused" && (

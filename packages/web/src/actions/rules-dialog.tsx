@@ -28,8 +28,7 @@ export function RulesDialog(): ReactNode {
   return (
     <Dialog label="Rules" title="Rules" className="wide">
       <p className="dim">
-        Agents are answered by these without asking you. A deny wins over every allow. Guarded files always
-        ask.
+        These rules answer agents without asking you. Deny wins over allow. Guarded files always ask.
       </p>
       <RuleForm
         key={edited?.id ?? ""}

@@ -42,7 +42,7 @@ export function ConnectionNote(): ReactNode {
     <div className="connection" role="status">
       <span className="spinner" />{" "}
       {link.state === "open" ? (
-        <span title={waitsFor?.message}>Waiting for the server's database… it updates by itself</span>
+        <span title={waitsFor?.message}>Waiting for the server's database… this page updates by itself</span>
       ) : hasBeenOpen.current ? (
         `Reconnecting… ${isUnsaved ? "keep this page open, your last edits aren't saved yet" : "your work is saved"}`
       ) : (

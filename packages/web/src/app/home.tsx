@@ -56,7 +56,7 @@ export function Home({ conversations }: { conversations: Conversations }): React
       <div className="home-main">
         {isViewer ? (
           <>
-            <h1>Reading along</h1>
+            <h1>Read only</h1>
             <p className="dim">Choose a conversation. It updates here as it happens.</p>
           </>
         ) : (

@@ -31,15 +31,15 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /network|connect|timeout|timed out|econn/i,
-    "The provider was not reached. Check the network and try again.",
+    "Couldn't reach the provider. Check the network and try again.",
   ],
-  [/by signal|exit code/i, "The agent's program ended. Retry starts it again."],
+  [/by signal|exit code/i, "The agent's process exited. Retry starts it again."],
 ];
 
 export function ErrorBlock({ block }: RendererProps): ReactNode {
   const text = useText(block.id, block.chars > 0);
   const { code, details, retryable } = metadataOf(block, "error");
-  const message = text?.toString() ?? code ?? "Something failed";
+  const message = text?.toString() ?? code ?? "Something went wrong";
   if (isNotice(block)) return <Notice block={block} icon="warn" text={message} details={details} />;
   const advice = ADVICE.find(([pattern]) => pattern.test(`${code ?? ""} ${message}`))?.[1];
   return (

@@ -95,7 +95,7 @@ function FileChange({ block, change, i, text: { diff, note }, isNamed }: FileCha
         )}
         {!isNamed && <Counts added={added} deleted={deleted} />}
         {change.unverified && (
-          <span className="dim" title="The edit as the agent asked for it; line numbers are not known">
+          <span className="dim" title="The edit as the agent requested it. Its line numbers are unknown">
             {UNVERIFIED}
           </span>
         )}

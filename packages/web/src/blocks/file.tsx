@@ -21,7 +21,7 @@ export function FileBlock({ block }: RendererProps): ReactNode {
       <div className="result-head">
         <FilePath path={path} />
         {isDirty && <span className="warn">not saved yet</span>}
-        {conflict !== undefined && <span className="bad">changed on disk too: not overwritten</span>}
+        {conflict !== undefined && <span className="bad">also changed on disk: not overwritten</span>}
         <CopyText block={block} />
       </div>
       <Fold block={block} lines={lines} chars={block.chars}>

@@ -137,7 +137,7 @@ function begun(file: File): Attached {
 
 async function keptText(blob: string): Promise<string> {
   const answer = await request(`/v1/blobs/${blob}`).catch(() => undefined);
-  if (!answer?.ok) throw new Error("the server does not have it any more");
+  if (!answer?.ok) throw new Error("the server no longer has it");
   return answer.text();
 }
 
@@ -177,7 +177,7 @@ async function textOf(file: File): Promise<string> {
   } catch {
     // said below
   }
-  throw new Error("not a text file, and no PNG, JPEG, GIF or WebP picture");
+  throw new Error("not a text file or a PNG, JPEG, GIF or WebP picture");
 }
 
 /** Sends a picture to the server; the name of its blob. By XMLHttpRequest, because it alone tells how far it is. */

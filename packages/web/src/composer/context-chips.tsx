@@ -91,7 +91,7 @@ async function readName(session: Session, id: BlockId): Promise<Named> {
   });
   if (isProblem(answer)) {
     names.delete(id);
-    return { name: "a block that is gone", isFile: false };
+    return { name: "missing block", isFile: false };
   }
   const { metadata, content, kind } = answer as {
     readonly metadata?: { readonly path?: unknown };

@@ -19,6 +19,6 @@ export async function shrunk(picture: File): Promise<Blob> {
   canvas.getContext("2d")?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
   bitmap.close();
   const smaller = await canvas.convertToBlob({ type: "image/jpeg", quality: QUALITY });
-  if (smaller.size > PICTURE_BYTES) throw new Error("too large a picture");
+  if (smaller.size > PICTURE_BYTES) throw new Error("the picture is too large");
   return smaller;
 }

@@ -21,7 +21,7 @@ export function PrunedRow({ ids }: { ids: readonly BlockId[] }): ReactNode {
     <div className="pruned-row">
       <button type="button" className="quiet-button" aria-expanded={isOpen} onClick={toggle}>
         <Icon name="prune" />
-        {plural(ids.length, "block")} pruned from the context
+        {plural(ids.length, "block")} excluded from context
       </button>
       {!isViewer && (
         <button type="button" className="quiet-button" onClick={putBack}>

@@ -82,4 +82,4 @@ export function everyDay(rows: readonly CostRow[], today: string, from?: string)
   return days;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
+export const DAY_MS = 24 * 60 * 60 * 1_000;

@@ -8,7 +8,7 @@ import { overlay } from "../state/page-state.ts";
 import { go, linkTo } from "../state/route.ts";
 import { useSession } from "../state/session.tsx";
 import { agentName } from "../ui/agent-icon.tsx";
-import { Dialog } from "../ui/dialog.tsx";
+import { CloseButton, Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { CostChart } from "./cost-chart.tsx";
 import {
@@ -17,11 +17,11 @@ import {
   type CostReport,
   type CostRow,
   csvOf,
+  DAY_MS,
   everyDay,
   nameOf,
 } from "./cost-rows.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
 const RANGES = [
   { days: 7, label: "7 days" },
   { days: 30, label: "30 days" },
@@ -60,17 +60,10 @@ export function Costs(): ReactNode {
         >
           <Icon name="download" /> Export CSV
         </button>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Close"
-          onClick={() => overlay.set(undefined)}
-        >
-          <Icon name="cross" />
-        </button>
+        <CloseButton />
       </div>
       {shown === undefined && <p className="dim">Loading…</p>}
-      {shown && "failure" in shown && <p className="bad">Can't read the costs: {shown.failure}</p>}
+      {shown && "failure" in shown && <p className="bad">Couldn't load the costs: {shown.failure}</p>}
       {shown && "report" in shown && (
         <Overview
           {...shown}

@@ -55,7 +55,7 @@ async function resolve(
     refused("Couldn't resolve the conflict", answer);
     return false;
   }
-  notify("Solved");
+  notify("Conflict resolved");
   return true;
 }
 
@@ -86,8 +86,8 @@ export function Merge({ block }: { block: string }): ReactNode {
     <Dialog label="A merged text" className="wide ask">
       <h2>Merge</h2>
       <p className="dim">
-        What only one side has changed is taken already. Between the marks stand both: leave what should be
-        there, and take the marks out.
+        Changes made on only one side are already merged. Where both sides changed, both versions are between
+        markers: keep what you want and delete the markers.
       </p>
       <textarea
         className="merge-text"
@@ -112,7 +112,7 @@ export function Merge({ block }: { block: string }): ReactNode {
         <button type="button" onClick={() => overlay.set(undefined)}>
           Cancel
         </button>
-        {isOpen && <span className="dim">There are marks left</span>}
+        {isOpen && <span className="dim">There are markers left</span>}
       </div>
     </Dialog>
   );

@@ -25,7 +25,7 @@ export function OpenFile(): ReactNode {
     <Dialog label="Open a file" className="wide">
       <Chooser
         label="Open a file"
-        placeholder="A few letters of its path"
+        placeholder="Type part of its path"
         query={query}
         onQuery={setQuery}
         items={found}
@@ -38,9 +38,7 @@ export function OpenFile(): ReactNode {
         empty={typeof files === "string" ? files : files ? "No matches" : "Loading…"}
       />
       {typeof files === "object" && files.more && (
-        <p className="dim">
-          There are more files than are looked through here. The tab Files goes through the folders.
-        </p>
+        <p className="dim">Too many files to search them all here. Browse folders in the Files tab.</p>
       )}
     </Dialog>
   );

@@ -93,7 +93,7 @@ export function Search({ conversations }: { conversations: Conversations }): Rea
         </button>
       )}
       {found.state === "found" && found.more && found.next === undefined && !found.indexing && (
-        <p className="dim">There is more: add a word to narrow it.</p>
+        <p className="dim">There are more. Add a word to narrow the search.</p>
       )}
     </Dialog>
   );
@@ -102,10 +102,10 @@ export function Search({ conversations }: { conversations: Conversations }): Rea
 function emptyText(found: Found): string {
   if (found.state === "failed")
     return found.problem.problem === "unavailable"
-      ? "The server doesn't answer. Try again when it is back."
+      ? "The server isn't responding. Try again when it's back."
       : found.problem.message;
   if (found.state === "searching") return "Searching…";
-  if (found.state !== "found") return "Type two letters or more";
+  if (found.state !== "found") return "Type at least two letters";
   return found.more || found.indexing ? "No matches so far" : "No matches";
 }
 

@@ -94,7 +94,7 @@ function Notifications({ chosen }: { chosen: Preferences }): ReactNode {
           This browser blocks notifications from this page. Allow them in its site settings.
         </p>
       )}
-      {isAllowed === "never" && <p className="dim">This browser has no notifications.</p>}
+      {isAllowed === "never" && <p className="dim">This browser doesn't support notifications.</p>}
     </fieldset>
   );
 }

@@ -86,7 +86,7 @@ export function WorkspaceSwitcher({
 
 async function copyPath(path: string): Promise<void> {
   const isDone = await copyText(path);
-  notify(isDone ? "Copied" : "Couldn't copy: the browser did not allow it", !isDone);
+  notify(isDone ? "Copied" : "Couldn't copy: the browser refused", !isDone);
 }
 
 /** Folders with their conversations, the workspace first, then the most used. */

@@ -108,7 +108,7 @@ export class Session {
 
   /** A tool call that writes: sent again after a reconnect, applied once. */
   write<Name extends ToolName>(tool: Name, input: ToolInput<Name>): Promise<ToolAnswer<Name> | Problem> {
-    if (this.isViewer) return Promise.resolve(problem("forbidden", "you may read here, not write"));
+    if (this.isViewer) return Promise.resolve(problem("forbidden", "this link is read only"));
     if (isTooLong(input)) return this.post(tool, input);
     return this.#call(tool, input, true);
   }

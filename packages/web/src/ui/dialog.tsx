@@ -73,14 +73,21 @@ function Titled({ title, children }: { title: string; children: ReactNode }): Re
     <>
       <h2 className="dialog-title">{title}</h2>
       <div className="dialog-body">{children}</div>
-      <button
-        type="button"
-        className="icon-button dialog-close"
-        aria-label="Close"
-        onClick={() => overlay.set(undefined)}
-      >
-        <Icon name="cross" />
-      </button>
+      <CloseButton className="dialog-close" />
     </>
+  );
+}
+
+/** Closes the dialog that it is in; for one that has a head of its own. */
+export function CloseButton({ className }: { className?: string }): ReactNode {
+  return (
+    <button
+      type="button"
+      className={["icon-button", className].filter(Boolean).join(" ")}
+      aria-label="Close"
+      onClick={() => overlay.set(undefined)}
+    >
+      <Icon name="cross" />
+    </button>
   );
 }

@@ -19,7 +19,7 @@ export interface Waits {
 }
 
 export const MISSING =
-  "This part of the page could not be loaded: the server was away, or has been updated. Reload the page to have it.";
+  "Couldn't load this part of the page: the server was unreachable or has been updated. Reload the page.";
 
 export function later<Props extends object>(
   load: () => Promise<{ readonly default: ComponentType<Props> }>,

@@ -12,8 +12,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { corrupt } from "../encoding/fault.ts";
 
-const HEADER_BYTES = 32;
-const FRAME_BYTES = 24;
+export const HEADER_BYTES = 32;
+export const FRAME_BYTES = 24;
 const MAGIC = 0x377f0682;
 
 interface Log {

@@ -6,10 +6,8 @@
 
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { FRAME_BYTES, HEADER_BYTES } from "./log-check.ts";
 import { pragma } from "./schema.ts";
-
-const HEADER_BYTES = 32;
-const FRAME_BYTES = 24;
 
 /** Leaves the frames of commits that succeeded. Throws where that cannot be done. */
 export function cutLogTail(db: DatabaseSync, path: string): void {

@@ -15,7 +15,7 @@ import {
   type Reason,
 } from "@blockyard/kernel";
 import { StreamIngest } from "../../../ingest/ingest-stream.ts";
-import { explain, howEnded, LOST, STOPPED, TOO_MANY_ASKS } from "../../agent-end.ts";
+import { explain, howEnded, LOST, STOPPED, TOO_MANY_ASKS, unstored } from "../../agent-end.ts";
 import { AgentWatch } from "../../agent-watch.ts";
 import { type Attached, readAttachments } from "../../attachments.ts";
 import { type ChildOptions, counted } from "../../child-run.ts";
@@ -344,8 +344,7 @@ export class AcpRun implements Trial {
     await this.#stream?.end();
     const isFine = !connection.isGone && this.#lost === undefined;
     if (isFine) this.#idle.put(this.#start.request.conversation, connection);
-    if (this.#lost)
-      return { error: `The agent's output could not be stored: ${this.#lost.message}`, isExpected: false };
+    if (this.#lost) return { error: unstored(this.#lost.message), isExpected: false };
     const login = "error" in reply && reply.error.code === -32000 ? connection.login : "";
     return { error: login, reason: this.#stopping, isExpected: true };
   }
@@ -356,7 +355,7 @@ export class AcpRun implements Trial {
     await this.#queue;
     this.isLost = wasGone && this.#stopping === undefined && this.#lost === undefined;
     if (this.isLost) return { error: LOST, isExpected: false };
-    const kept = this.#lost && `The agent's output could not be stored: ${this.#lost.message}`;
+    const kept = this.#lost && unstored(this.#lost.message);
     const error = kept ?? this.#why ?? explain(end, this.#stopping);
     this.#stream?.explain({ reason: this.#stopping, error });
     await this.#stream?.end();

@@ -18,7 +18,7 @@ import {
 } from "@blockyard/kernel";
 import { trafficLine } from "@blockyard/providers";
 import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
-import { explain, LOST, STOPPED, TOO_MANY_ASKS } from "../../agent-end.ts";
+import { endUnstored, explain, LOST, STOPPED, TOO_MANY_ASKS } from "../../agent-end.ts";
 import { AgentWatch } from "../../agent-watch.ts";
 import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
@@ -99,10 +99,7 @@ export class ClaudeRun implements Trial {
       this.#peer.child.kill();
       await this.#peer.ended;
       this.#watch.close();
-      const why = `The agent's output could not be stored: ${String(error)}`;
-      this.#stream.explain({ reason: "failed", error: why });
-      await this.#stream.end().catch(() => undefined);
-      return { error: why, isExpected: false };
+      return endUnstored(this.#stream, error);
     });
   }
 

@@ -21,7 +21,7 @@ import { isObject, KNOWN_PROMPT, type Provider } from "@blockyard/providers";
 import { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.ts";
 import { VERSION } from "../../../system/version.ts";
-import { explain, STOPPED, TOO_MANY_ASKS } from "../../agent-end.ts";
+import { endUnstored, explain, STOPPED, TOO_MANY_ASKS } from "../../agent-end.ts";
 import { AgentWatch } from "../../agent-watch.ts";
 import { fileText } from "../../attachments.ts";
 import type { ChildOptions } from "../../child-run.ts";
@@ -138,10 +138,7 @@ export class CodexRun implements Trial {
       this.#talk.end();
       await this.#child.ended;
       this.#watch.close();
-      const why = `The agent's output could not be stored: ${String(error)}`;
-      this.#stream.explain({ reason: "failed", error: why });
-      await this.#stream.end().catch(() => undefined);
-      return { error: why, isExpected: false };
+      return endUnstored(this.#stream, error);
     });
   }
 

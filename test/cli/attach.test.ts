@@ -62,7 +62,7 @@ it(
     const read = await call("conversation.read", { conversation, blocks: 0 });
     expect(read.conversation.metadata.mode).toBe("edits");
     expect((await run(here, ["attach", conversation, "--tasks"])).stdout).toContain(
-      "nothing in the background",
+      "Nothing is running in the background",
     );
     expect((await run(here, ["attach", conversation, "--stop-task", "nine"])).code).toBe(3);
     expect(await run(here, ["attach", conversation, "--stop"])).toMatchObject({

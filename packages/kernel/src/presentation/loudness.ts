@@ -58,7 +58,13 @@ export function loudnessOf(entry: Entry): Loudness {
       return "quiet";
     case "text":
       return isNotice(block) ? "quiet" : "normal";
-    default:
+    case "tool_result":
+    case "code":
+    case "command":
+    case "file_change":
+    case "todo":
+    case "image":
+    case "file":
       return "normal";
   }
 }

@@ -1,5 +1,5 @@
 /** What an agent or viewer may ask for and store in a while. */
-import { limits, type Op, VirtualEnv } from "@blockyard/kernel";
+import { CALLER_ROLES, limits, type Op, VirtualEnv } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import type { Caller } from "./auth.ts";
 import { Quotas } from "./quotas.ts";
@@ -103,4 +103,12 @@ it("[AC227] blocks and text that an agent stores are counted, and it waits when 
   expect(quotas.mayStore(caller("bob", "agent"))).toMatchObject({
     details: { max_chars: limits.storedCharsPerHour },
   });
+});
+
+it("[AC227] what is stored is counted for every role but the owner, whatever else it may do", () => {
+  const quotas = new Quotas(new VirtualEnv(1));
+  const bytes = limits.storedCharsPerHour + 1;
+  for (const role of CALLER_ROLES) quotas.kept(caller(role, role), bytes);
+  const refused = CALLER_ROLES.filter((role) => quotas.mayStore(caller(role, role)) !== undefined);
+  expect(refused).toEqual(CALLER_ROLES.filter((role) => role !== "owner"));
 });

@@ -90,12 +90,12 @@ export class Quotas {
 
   /** Counts what an agent has stored that is no op: pictures, and its stream as it came. */
   kept({ agent, role }: Caller, bytes: number): void {
-    if (role === "agent") this.#hour(agent).chars += bytes;
+    if (role !== "owner") this.#hour(agent).chars += bytes;
   }
 
   /** Why a caller may store nothing more for now. */
   mayStore({ agent, role }: Caller): Problem | undefined {
-    if (role !== "agent") return undefined;
+    if (role === "owner") return undefined;
     const { blocks, chars, hourMs } = this.#hour(agent);
     const retry_ms = Math.ceil(hourMs + HOUR_MS - this.#env.monotonic());
     if (blocks >= limits.blocksPerHour)

@@ -225,7 +225,7 @@ export async function ingestStream(
   const start = Buffer.concat(head.chunks);
   const provider = providerOf(query["provider"], start);
   if (isProblem(provider)) return provider;
-  const agent = caller.role === "agent" ? caller.agent : (query["agent"] ?? provider.name);
+  const agent = caller.role === "owner" ? (query["agent"] ?? provider.name) : caller.agent;
   if (!isAgentId(agent) || RESERVED.includes(agent))
     return problem("invalid", `"${agent.slice(0, 80)}" is not a valid agent for a stream`, {
       agent: agent.slice(0, 80),
@@ -236,7 +236,7 @@ export async function ingestStream(
   const conversation = query["conversation"] ?? (await kernel.createConversation(caller.agent, title));
   if (isProblem(conversation)) return conversation;
   const before = await countedBefore(kernel, conversation, provider, sessionIn(provider, start));
-  const guest = caller.role === "agent" ? { guest: true } : {};
+  const guest = caller.role === "owner" ? {} : { guest: true };
   const bringer = agent === provider.name ? {} : { bringer: caller.agent };
   const stream = new StreamIngest(kernel, {
     ...{ conversation, agent, provider, secrets },

@@ -4,7 +4,7 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import { isProblem, limits, type Problem, problem } from "@blockyard/kernel";
+import { isProblem, limits, may, type Problem, problem } from "@blockyard/kernel";
 import type { Context } from "hono";
 import type { Caller } from "../access/auth.ts";
 import { answer } from "./answer.ts";
@@ -66,7 +66,7 @@ export async function readJson(context: Context, maxBytes: number): Promise<Pars
 
 /** Of a message of MCP, whichever tool it names. */
 export function mcpBytes({ role }: Caller): number {
-  return (role === "viewer" ? limits.callBytes : limits.textCallBytes) + ENVELOPE_BYTES;
+  return (may(role, "write") ? limits.textCallBytes : limits.callBytes) + ENVELOPE_BYTES;
 }
 
 export function bodyOf(context: Context): ReadableStream<Uint8Array> {

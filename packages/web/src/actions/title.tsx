@@ -16,7 +16,7 @@ export function Title({ conversation, title }: { conversation: ConversationId; t
   );
   if (isRenamed) return <RenameField conversation={conversation} title={title} />;
   const shown = title || "Untitled";
-  if (session.replica.self?.role === "viewer")
+  if (session.isViewer)
     return (
       <h1 className="title" title={title}>
         {shown}

@@ -6,7 +6,7 @@
  */
 
 import { ownEnv } from "@blockyard/client";
-import { type BlockId, type Cursor, isProblem, type Problem } from "@blockyard/kernel";
+import { type BlockId, type CallerRole, type Cursor, isProblem, may, type Problem } from "@blockyard/kernel";
 import { EditorState, type Transaction } from "@codemirror/state";
 import { EditorView, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { yCollab, ySyncAnnotation } from "y-codemirror.next";
@@ -160,7 +160,7 @@ export class Desk {
       }),
     });
     const early = takeEarly();
-    if (replica.self?.role === "viewer") return;
+    if (replica.self && !may(replica.self.role as CallerRole, "edit")) return;
     this.#editor.focus();
     if (early !== "")
       this.#editor.dispatch(this.#editor.state.replaceSelection(early), { userEvent: "input" });

@@ -7,12 +7,14 @@ import { ownEnv, type ToolAnswer, type ToolInput, type ToolName } from "@blockya
 import {
   type Block,
   type BlockId,
+  type CallerRole,
   type ClosedResult,
   type Conversation,
   type ConversationId,
   type Cursor,
   isProblem,
   latency,
+  may,
   type Problem,
   problem,
   Replica,
@@ -155,7 +157,8 @@ export class Session {
 
   /** Whether this reader may change nothing. */
   get isViewer(): boolean {
-    return this.replica.self?.role === "viewer";
+    const role = this.replica.self?.role;
+    return role !== undefined && !may(role as CallerRole, "write");
   }
 
   #hear(change: ViewChange): void {

@@ -9,6 +9,7 @@ it.each([
   [955001090, "a plan that is asked about twice"],
   [955001188, "a plan that is asked about twice, with a line lost"],
   [955001390, "a plan that is asked about twice, in another order"],
+  [771000360, "a request without an id"],
 ])("[D91] seed %i: %s", async (seed) => {
   expect((await runSeeds(fuzz, seed, 1)).failures).toEqual([]);
 });

@@ -155,6 +155,11 @@ it.each<[string, Json[], Json[][]]>([
       ["r2", "error"],
     ],
   ],
+  [
+    "requests without an id",
+    [{ type: "control_request", request: { subtype: "moon" } }, { type: "control_request" }],
+    [],
+  ],
   ["an ask that is taken back", [leave("r1"), { type: "control_cancel_request", request_id: "r1" }], []],
   ["what was never asked is taken back", [{ type: "control_cancel_request", request_id: {} }], []],
   ["several messages in one line", [[leave("r1"), leave("r2")]], []],

@@ -273,6 +273,8 @@ export class ClaudeRun implements Trial {
 
   /** Requests that are no asks are answered at once. The name of one that is. */
   #asksHost(line: JsonObject): string | undefined {
+    // Without an id there is nothing that an answer could name.
+    if (line["request_id"] === undefined) return undefined;
     const { subtype } = objectOf(line["request"]);
     const name = nameOf(line);
     // A name that is open means the same question: one answer is all that it gets.

@@ -1,6 +1,7 @@
 /**
  * A turn of Claude Code over its control protocol. It ends when the agent says so and nothing of the turn goes on: then the process
- * is free for the next turn. Where something still runs in the background, or the turn was stopped, the process ends with the turn.
+ * is free for the next turn. Where a command still runs in the background, or the turn was stopped, the process ends with the turn.
+ * Agents in the background are part of it: its result is held back until they have ended, and may be gone on with.
  *
  * Messages while it works are written to the conversation where the agent reads them. Requests that nobody here knows are refused, so
  * that the agent never waits for an answer that does not come.
@@ -30,6 +31,9 @@ import { bounds } from "../bounds.ts";
 import { claudeMessage, modeOf, NATIVE_MODES } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";
 import { claudeResponse, keptRules } from "./response.ts";
+
+/** Results that are held back for agents in the background. */
+const MOST_HELD = 100;
 
 export interface ClaudeTurn {
   readonly kernel: Kernel;
@@ -76,6 +80,8 @@ export class ClaudeRun implements Trial {
   #isLeaving = false;
   readonly #asked = new Map<string, BlockKey>();
   readonly #messages = new Map<string, Message>();
+  /** Results of turns whose agents still work in the background. */
+  readonly #results: Buffer[] = [];
   readonly #watch: AgentWatch;
 
   constructor(turn: ClaudeTurn) {
@@ -207,6 +213,7 @@ export class ClaudeRun implements Trial {
     this.#begin();
     await over;
     this.#peer.leave();
+    await this.#release();
     if (!this.#isLeaving) return this.#gone();
     this.#watch.close();
     this.#require(await this.#stream.end());
@@ -259,8 +266,18 @@ export class ClaudeRun implements Trial {
     if (type === "rate_limit_event" && message) this.#limit = limitIn(message);
     if (type === "command_lifecycle" && message) await this.#lifecycle(message);
     if (type === "control_request" && message) this.#asksHost(message);
-    this.#require(await this.#stream.push(Buffer.from(`${trafficLine("out", line, this.#now())}\n`)));
+    const record = Buffer.from(`${trafficLine("out", line, this.#now())}\n`);
+    const isWaiting =
+      this.#peer.hasAgents && this.#stopping === undefined && this.#results.length < MOST_HELD;
+    if (type === "result" && isWaiting) return void this.#results.push(record);
+    if (!isWaiting) await this.#release();
+    this.#require(await this.#stream.push(record));
     if (this.#isOver) this.#leaveIfDone();
+  }
+
+  /** What was held back while agents worked in the background: their turn ends with them. */
+  async #release(): Promise<void> {
+    for (const result of this.#results.splice(0)) this.#require(await this.#stream.push(result));
   }
 
   async #lifecycle(line: JsonObject): Promise<void> {
@@ -299,6 +316,11 @@ export class ClaudeRun implements Trial {
       // What it asked about has ended: nobody can answer any more, and its silence counts again.
       else if (event.type === "block-end")
         for (const [id, key] of this.#asked) if (key === event.key) this.#asked.delete(id);
+    }
+    if (event.type === "turn-start" && this.#isOver) {
+      // It goes on by itself, with what an agent has reported.
+      this.#isOver = false;
+      this.#watch.stay();
     }
     if (event.type !== "turn-end" || this.#isOver) return;
     this.#isOver = true;

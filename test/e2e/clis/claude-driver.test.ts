@@ -167,6 +167,33 @@ describe.skipIf(why !== "")(`Claude Code over its control protocol${why}`, () =>
     expect(offers.usage.windowTokens).toBeGreaterThan(1_000);
   });
 
+  it("[D96] an agent in the background is waited for, and what it reports is gone on with", async () => {
+    const conversation = await lab.conversation();
+    const task = { description: "Survey", prompt: "Survey it", subagent_type: "general-purpose" };
+    const { turn } = await lab.start(conversation, "Survey in the background", (asked) => {
+      const said = JSON.stringify(asked.body);
+      // Longer than a process gets that has said its last word.
+      if (!said.includes("Survey in the background"))
+        return said.includes("tool_result")
+          ? say("All is well.")
+          : { parts: [call("Bash", { command: "sleep 12", description: "Wait" })] };
+      if (said.includes("All is well.")) return say("The survey says: all is well.");
+      if (said.includes("tool_result")) return say("It is under way.");
+      return { parts: [call("Agent", { ...task, run_in_background: true })] };
+    });
+    expect(await lab.over(conversation, turn)).toMatchObject({ status: "done" });
+    const texts = await lab.wait("its report", async () => {
+      await lab.answer(conversation, true);
+      const said = (await lab.blocks(conversation))
+        .filter(({ kind }) => kind === "text")
+        .map(({ content }) => content);
+      return said.some((each) => each.includes("The survey says")) ? said : undefined;
+    });
+    expect(texts).toContain("It is under way.");
+    const calls = (await lab.blocks(conversation)).filter(({ kind }) => kind === "tool_call");
+    expect(calls.map(({ status }) => status)).toEqual(["done", "done"]);
+  });
+
   it("[D56] a process that was killed between turns is started again, with its session", async () => {
     const conversation = await lab.conversation();
     const mark = homeMark(join(lab.folder, "yard"));

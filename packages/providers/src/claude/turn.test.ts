@@ -109,7 +109,12 @@ describe("boundaries", () => {
       done({ ...human, total_cost_usd: 5, model_usage_since_last_result: usage(2) }),
     ]);
     const [turn, ...more] = spoken.turns;
-    expect([turn?.turn, turn?.status, turn?.costUsd, turn?.usage?.output]).toEqual(["run/turn-0", "done", 5, 5]);
+    expect([turn?.turn, turn?.status, turn?.costUsd, turn?.usage?.output]).toEqual([
+      "run/turn-0",
+      "done",
+      5,
+      5,
+    ]);
     expect(more).toEqual([]);
   });
 

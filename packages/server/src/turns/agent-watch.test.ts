@@ -39,6 +39,18 @@ it("[D4] one that has said its last word is given a while, counted from the firs
   expect(said).toEqual(["The agent closed its output before its turn was over, but kept running."]);
 });
 
+it("[D4] one that goes on behind its last word is not ended, and is given a while again later", async () => {
+  const { env, said, watch } = watched();
+  watch.linger();
+  await env.advance(60);
+  watch.stay();
+  await env.advance(500);
+  expect(said).toEqual([]);
+  watch.linger();
+  await env.advance(120);
+  expect(said).toHaveLength(1);
+});
+
 it("[D4] nothing is waited for when the turn is over, whatever the agent still says", async () => {
   const { env, said, watch } = watched();
   watch.heard();

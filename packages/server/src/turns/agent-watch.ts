@@ -48,6 +48,12 @@ export class AgentWatch {
     );
   }
 
+  /** Something more has come of it. */
+  stay(): void {
+    this.#cancelLinger?.();
+    this.#cancelLinger = undefined;
+  }
+
   /** The turn is over: nothing is waited for any more. */
   close(): void {
     this.#isClosed = true;

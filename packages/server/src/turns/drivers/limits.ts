@@ -16,4 +16,6 @@ export const bounds = {
   openRequests: 64,
   /** Requests of one turn that wait for a person at the same time; more are refused. */
   openAsks: 100,
+  /** Results that are held back for agents in the background. */
+  heldResults: 100,
 } as const;

@@ -34,6 +34,8 @@ export class ClaudePeer {
   limits: JsonObject = {};
   /** What it runs in the background. */
   tasks: readonly { readonly id: string; readonly description: string }[] = [];
+  /** Some of that are agents: they end by themselves, and it goes on with what they report. */
+  hasAgents = false;
   /** It has started some in this turn: they report when they end, which may be after the turn. */
   hasHadTasks = false;
   isClosed = false;
@@ -128,7 +130,10 @@ export class ClaudePeer {
     if (typeof permissionMode === "string") this.mode = permissionMode;
     if (subtype === "init" && typeof session === "string") this.session = session;
     if (subtype === "init" && typeof model === "string") this.model = model;
-    if (subtype === "background_tasks_changed" && Array.isArray(tasks)) this.tasks = tasks.flatMap(taskOf);
+    if (subtype === "background_tasks_changed" && Array.isArray(tasks)) {
+      this.tasks = tasks.flatMap(taskOf);
+      this.hasAgents = tasks.some((task) => objectOf(task)["task_type"] === "local_agent");
+    }
     if (subtype === "task_started" || this.tasks.length > 0) this.hasHadTasks = true;
   }
 

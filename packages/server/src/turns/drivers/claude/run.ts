@@ -1,6 +1,7 @@
 /**
  * A turn of Claude Code over its control protocol. It ends when the agent says so and nothing of the turn goes on: then the process
- * is free for the next turn. Where something still runs in the background, or the turn was stopped, the process ends with the turn.
+ * is free for the next turn. Where a command still runs in the background, or the turn was stopped, the process ends with the turn.
+ * Agents in the background are part of it: its result is held back until they have ended, and may be gone on with.
  *
  * Messages while it works are written to the conversation where the agent reads them. Requests that nobody here knows are refused, so
  * that the agent never waits for an answer that does not come.
@@ -24,6 +25,7 @@ import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
 import type { AgentTask, Answer, RunEnd } from "../../run.ts";
 import type { Trial } from "../../second-try.ts";
+import { bounds } from "../limits.ts";
 import { OpenAsks } from "../open-asks.ts";
 import { claudeMessage, modeOf, NATIVE_MODES } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";
@@ -74,6 +76,8 @@ export class ClaudeRun implements Trial {
   #isLeaving = false;
   readonly #asks = new OpenAsks<JsonObject>((request) => this.#refuse(request, UNANSWERED));
   readonly #messages = new Map<string, Message>();
+  /** Results of turns whose agents still work in the background. */
+  readonly #results: Buffer[] = [];
   readonly #watch: AgentWatch;
 
   constructor(turn: ClaudeTurn) {
@@ -202,6 +206,7 @@ export class ClaudeRun implements Trial {
     this.#begin();
     await over;
     this.#peer.leave();
+    await this.#release();
     if (!this.#isLeaving) return this.#gone();
     this.#watch.close();
     this.#require(await this.#stream.end());
@@ -255,9 +260,19 @@ export class ClaudeRun implements Trial {
     if (type === "command_lifecycle" && message) await this.#lifecycle(message);
     const asked = type === "control_request" && message ? this.#asksHost(message) : undefined;
     if (type === "control_cancel_request" && message) this.#asks.take(nameOf(message) ?? "");
-    this.#require(await this.#stream.push(Buffer.from(`${trafficLine("out", line, this.#now())}\n`)));
+    const record = Buffer.from(`${trafficLine("out", line, this.#now())}\n`);
+    const isWaiting =
+      this.#peer.hasAgents && this.#stopping === undefined && this.#results.length < bounds.heldResults;
+    if (type === "result" && isWaiting) return void this.#results.push(record);
+    if (!isWaiting) await this.#release();
+    this.#require(await this.#stream.push(record));
     if (asked !== undefined) this.#asks.settle(asked);
     if (this.#isOver) this.#leaveIfDone();
+  }
+
+  /** What was held back while agents worked in the background: their turn ends with them. */
+  async #release(): Promise<void> {
+    for (const result of this.#results.splice(0)) this.#require(await this.#stream.push(result));
   }
 
   async #lifecycle(line: JsonObject): Promise<void> {
@@ -304,6 +319,11 @@ export class ClaudeRun implements Trial {
 
   #heard(event: BlockEvent): void {
     this.#asks.heard(event);
+    if (event.type === "turn-start" && this.#isOver) {
+      // It goes on by itself, with what an agent has reported.
+      this.#isOver = false;
+      this.#watch.stay();
+    }
     if (event.type !== "turn-end" || this.#isOver) return;
     this.#isOver = true;
     this.#said = event.error;

@@ -92,11 +92,7 @@ export async function followTurn(
       while (!(await follower.step(0)));
       if (isJson) await printJson({ type: "turn", conversation, ...ended });
       else await print(`\n${turnText(ended, text)}`);
-      if (!isJson && denied > 0)
-        printNote(
-          `${plural(denied, "request")} ${denied === 1 ? "was" : "were"} denied: the agent's work may be incomplete.`,
-        );
-      if (!isJson) printNote(asTyped(`blockyard show ${conversation}`));
+      if (!isJson) printNote(afterwards(conversation, denied));
       if (isStopped) return EXIT.interrupted;
       return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;
     }
@@ -106,6 +102,12 @@ export async function followTurn(
   } finally {
     process.off("SIGINT", stop);
   }
+}
+
+function afterwards(conversation: string, denied: number): string {
+  const were = `${plural(denied, "request")} ${denied === 1 ? "was" : "were"}`;
+  const doubt = denied === 0 ? "" : `${were} denied: the agent's work may be incomplete.\n`;
+  return `${doubt}${asTyped(`blockyard show ${conversation}`)}`;
 }
 
 async function endOf(client: BlockSource, conversation: string, id: string): Promise<TurnView | undefined> {

@@ -316,7 +316,15 @@ export const PLAIN_PATHS: readonly string[] = [
     "makefile-notes.md",
   ],
   // which look like what classes are about
-  ...["docs/tools.md", "docs/context.md", "src/user-settings.ts", "src/test-setup.ts", "locales/en.yml"],
+  ...[
+    "src",
+    "packages/arc",
+    "docs/tools.md",
+    "docs/context.md",
+    "src/user-settings.ts",
+    "src/test-setup.ts",
+    "locales/en.yml",
+  ],
   ...["docs/openapi.yaml", "src/profile.ts", "src/tokens.ts", "design-tokens.json", "src/wallet.tsx"],
   ...["data/users.json", "src/cookies.ts", "config/routes.rb", "src/file.ts", "LICENSE", "docs/a.xml"],
 ];

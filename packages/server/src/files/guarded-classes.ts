@@ -41,7 +41,7 @@ export const CLASSES: readonly GuardRule[] = [
   {
     reason: "builds and tasks run it",
     pattern:
-      /^(buck|targets|waf|cmakecache\.txt|compile_flags\.txt|(just|v)\.mod|lean-toolchain|_coqproject|artisan|user-data|flake8|gems\.locked|settings\.kts|[a-z]+(rc|config))$/,
+      /^(buck|targets|waf|cmakecache\.txt|compile_flags\.txt|(just|v)\.mod|lean-toolchain|_coqproject|artisan|user-data|flake8|gems\.locked|settings\.kts|[a-z]{3,}(rc|config))$/,
   },
   {
     reason: "shells read it automatically",

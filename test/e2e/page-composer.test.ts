@@ -272,6 +272,34 @@ test("[CM5] an @ completes files of the workspace; they can be added to the cont
   await context.close();
 });
 
+test("[CM6] a message that waits behind a long turn stands above the field, and can be removed", async () => {
+  const conversation = await newConversation(yard.kernel, "Long turn");
+  const waiting = await yard.kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) =>
+      draft.create({
+        ...{ kind: "text", role: "user", text: "and then the docs", side: true, status: "pending" },
+        metadata: { turn: "t-later", notice: "queued", queued: { provider: "claude", held: "stopped" } },
+      }),
+  });
+  if (isProblem(waiting)) throw new Error(waiting.message);
+  await say(
+    yard.kernel,
+    conversation,
+    Array.from({ length: 320 }, (_, i) => ({ text: `Step ${i}` })),
+  );
+  const { page, complaints, context } = await yard.open(`/c/${conversation}`);
+  await page.getByText("Step 319").waitFor();
+  const queue = page.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
+  await queue.getByText("and then the docs").waitFor();
+  await queue.getByText("Not sent: the turn was stopped").waitFor();
+  await queue.getByRole("button", { name: "Remove this message" }).click();
+  await expect.poll(() => queue.count()).toBe(0);
+  expect(await yard.kernel.block(waiting.id)).toMatchObject({ status: "error" });
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 test("[CM6] [CM7] what waits can be moved, edited and removed; Escape twice stops, and holds it", async () => {
   const { page, complaints, context } = await yard.open("/");
   await prompt(page).fill(plan({ lines: 1, act: "stay" }));

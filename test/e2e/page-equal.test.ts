@@ -140,6 +140,7 @@ async function whole(page: Page, blocks: number): Promise<Both> {
   await page.waitForFunction(isQuiet, undefined, { polling: LOOK_MS });
   const first = await shownOnPage(page);
   await openAll(page);
+  await page.waitForFunction(isQuiet, undefined, { polling: LOOK_MS });
   if (await hasAll(page, blocks)) return { first, open: contentOf(await shownOnPage(page)) };
   const { outline } = await shownOnPage(page);
   throw new Error(`the page should show ${blocks} blocks and does not:\n${outline.join("\n")}`);
@@ -161,7 +162,7 @@ function hasAll(page: Page, blocks: number): Promise<boolean> {
     const isBusy = document.querySelectorAll("[aria-busy=true], .waiting, footer.running").length > 0;
     return !isBusy && document.querySelectorAll("[data-block]").length === count;
   };
-  return page.waitForFunction(look, blocks, { timeout: 5_000, polling: LOOK_MS }).then(
+  return page.waitForFunction(look, blocks, { polling: LOOK_MS }).then(
     () => true,
     () => false,
   );

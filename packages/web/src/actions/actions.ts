@@ -81,8 +81,11 @@ export async function archive(
   notify(archived ? "Archived. Find it below the list, or by search" : "Unarchived");
 }
 
+/** A message that waits for its turn. */
+type Queued = Pick<Block, "conversation"> & { readonly metadata: Pick<Block["metadata"], "turn"> };
+
 /** Takes a message back that waits for its turn; whether it still waited. */
-export async function dropQueued(session: Session, block: Block): Promise<boolean> {
+export async function dropQueued(session: Session, block: Queued): Promise<boolean> {
   const { conversation } = block;
   const turn = block.metadata.turn ?? "";
   const answer = await session.write("turn.stop", { conversation, turn });
@@ -98,7 +101,7 @@ export async function dropQueued(session: Session, block: Block): Promise<boolea
 }
 
 /** Sends a message that was held. */
-export async function releaseQueued(session: Session, block: Block): Promise<void> {
+export async function releaseQueued(session: Session, block: Queued): Promise<void> {
   const { conversation } = block;
   const turn = block.metadata.turn ?? "";
   const answer = await session.write("turn.release", { conversation, turn });
@@ -107,7 +110,7 @@ export async function releaseQueued(session: Session, block: Block): Promise<voi
 }
 
 /** Before or behind its neighbour in the queue. */
-export async function moveQueued(session: Session, block: Block, by: "up" | "down"): Promise<void> {
+export async function moveQueued(session: Session, block: Queued, by: "up" | "down"): Promise<void> {
   const { conversation } = block;
   const turn = block.metadata.turn ?? "";
   const answer = await session.write("turn.move", { conversation, turn, by });

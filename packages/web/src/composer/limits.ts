@@ -32,8 +32,10 @@ export const HISTORY_PROMPTS = 100;
 export const HISTORY_PROMPT_CHARS = 10_000;
 
 // Queue
-/** They are among the last blocks. */
+/** Of a long conversation only so many blocks are looked at whenever something changes. */
 export const QUEUE_BLOCKS = 300;
+/** As many as may wait; what else is open is not asked for. */
+export const QUEUED_MESSAGES = 50;
 export const QUEUED_CHARS = 300;
 /** A server that answers takes less. */
 export const QUEUE_ANSWER_MS = 400;

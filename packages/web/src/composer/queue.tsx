@@ -3,14 +3,14 @@
  * anew. One that is held, because the turn before it was stopped or the server was restarted, can be sent. When its turn
  * begins a message is said in the conversation, and is gone from here.
  */
-
-import { type Block, type BlockId, isEnded, plural, type QueuedMark, type View } from "@blockyard/kernel";
+import { plural, type QueuedMark, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { dropQueued, moveQueued, releaseQueued } from "../actions/actions.ts";
 import { capabilities } from "../state/capabilities.ts";
-import { useBlock, useSession, useText, useViewPart } from "../state/session.tsx";
+import { useBlock, useSession, useText } from "../state/session.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
-import { QUEUE_ANSWER_MS, QUEUE_BLOCKS, QUEUED_CHARS } from "./limits.ts";
+import { QUEUE_ANSWER_MS, QUEUED_CHARS } from "./limits.ts";
+import { useWaiting, type WaitingMessage } from "./waiting.ts";
 
 type Kept = NonNullable<QueuedMark["attachments"]>;
 
@@ -26,32 +26,41 @@ const HELD = {
 } as const;
 
 export function Queue({ view, onEdit }: QueueProps): ReactNode {
-  const ids = useViewPart(view, queuedIn);
-  if (ids === "") return null;
-  const all = ids.split(" ");
+  const { messages, look } = useWaiting(view);
+  if (messages.length === 0) return null;
   return (
     <ul className="queue" aria-label="Queued messages">
-      {all.map((id, i) => (
-        <Waiting key={id} id={id} onEdit={onEdit} before={all[i - 1]} after={all[i + 1]} />
+      {messages.map((message, i) => (
+        <Waiting
+          key={message.id}
+          {...{ message, onEdit, look }}
+          isFirst={i === 0}
+          isLast={i === messages.length - 1}
+        />
       ))}
     </ul>
   );
 }
 
 interface WaitingProps extends Pick<QueueProps, "onEdit"> {
-  readonly id: BlockId;
-  readonly before: BlockId | undefined;
-  readonly after: BlockId | undefined;
+  readonly message: WaitingMessage;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+  readonly look: () => void;
 }
 
-function Waiting({ id, onEdit, before, after }: WaitingProps): ReactNode {
+function Waiting({ message, onEdit, isFirst, isLast, look }: WaitingProps): ReactNode {
   const session = useSession();
-  const text = useText(id)?.toString() ?? "";
-  const block = useBlock(id);
-  if (!block) return null;
+  const { id } = message;
+  const here = useBlock(id);
+  const text = useText(id, here !== undefined)?.toString() ?? message.text ?? "";
+  const block = here ?? message;
   const { held, sent, attachments = [] } = block.metadata.queued ?? {};
-  const move = (to: BlockId | undefined, by: "up" | "down") =>
-    to !== undefined && void moveQueued(session, block, by);
+  const change = async <T,>(done: Promise<T>): Promise<T> => {
+    const answer = await done;
+    look();
+    return answer;
+  };
   return (
     <li className={held ? "held" : ""}>
       <Icon name={held ? "stop" : "clock"} />
@@ -61,35 +70,38 @@ function Waiting({ id, onEdit, before, after }: WaitingProps): ReactNode {
       {attachments.length > 0 && <span className="dim">+ {plural(attachments.length, "file")}</span>}
       <span className={held ? "warn" : "dim"}>{held ? HELD[held] : sent ? "Sending…" : "Queued"}</span>
       {held && (
-        <button type="button" className="quiet-button" onClick={() => void releaseQueued(session, block)}>
+        <button
+          type="button"
+          className="quiet-button"
+          onClick={() => void change(releaseQueued(session, block))}
+        >
           Send
         </button>
       )}
-      {capabilities.get()?.tools.has("turn.move") === true &&
-        (before !== undefined || after !== undefined) && (
-          <>
-            <Small
-              name="Move up"
-              icon="send"
-              isOff={before === undefined}
-              onPress={() => move(before, "up")}
-            />
-            <Small
-              name="Move down"
-              icon="down"
-              isOff={after === undefined}
-              onPress={() => move(after, "down")}
-            />
-          </>
-        )}
+      {capabilities.get()?.tools.has("turn.move") === true && !(isFirst && isLast) && (
+        <>
+          <Small
+            name="Move up"
+            icon="send"
+            isOff={isFirst}
+            onPress={() => void change(moveQueued(session, block, "up"))}
+          />
+          <Small
+            name="Move down"
+            icon="down"
+            isOff={isLast}
+            onPress={() => void change(moveQueued(session, block, "down"))}
+          />
+        </>
+      )}
       <Small
         name="Edit"
         icon="edit"
         onPress={async () => {
-          if (await dropQueued(session, block)) onEdit(text, attachments);
+          if (await change(dropQueued(session, block))) onEdit(text, attachments);
         }}
       />
-      <Small name="Remove" icon="cross" onPress={() => void dropQueued(session, block)} />
+      <Small name="Remove" icon="cross" onPress={() => void change(dropQueued(session, block))} />
     </li>
   );
 }
@@ -133,25 +145,4 @@ export function Sending({ text }: { text: string }): ReactNode {
       </li>
     </ul>
   );
-}
-
-/** Their ids in one word, the next one first: so that nothing is drawn while nothing changes. */
-function queuedIn({ order, blocks }: View): string {
-  const waiting = order.slice(-QUEUE_BLOCKS).flatMap((id) => {
-    const block = blocks.get(id);
-    return block && isWaiting(block) ? [block] : [];
-  });
-  return waiting
-    .sort((a, b) => placeOf(a) - placeOf(b) || a.born - b.born)
-    .map(({ id }) => id)
-    .join(" ");
-}
-
-/** Where somebody has put it; else where it came. */
-function placeOf({ metadata, born }: Block): number {
-  return metadata.queued?.place ?? born;
-}
-
-function isWaiting({ metadata, status }: Block): boolean {
-  return metadata.notice === "queued" && !isEnded(status);
 }

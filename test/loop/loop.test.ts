@@ -2,7 +2,7 @@
  * The loop through the real server: turns on three APIs, made by the official SDKs, answered by the project's own scripted
  * model server, which refuses what the real ones refuse.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   type Block,
@@ -278,15 +278,19 @@ describe.each(FLAVOURS)("%s", (flavour) => {
   });
 
   it("[D41] asks to edit with the change as a diff, made of its input alone, and to run a command with its text", async () => {
-    writeFileSync(join(rig.root, ".env"), "KEY=planted\nMODE=old\n");
-    const edit = { path: ".env", old_text: "MODE=old", new_text: "MODE=new\nMORE=1" };
+    mkdirSync(join(rig.root, "app"), { recursive: true });
+    writeFileSync(join(rig.root, "app/.env"), "KEY=planted\nMODE=old\n");
+    const edit = { path: "app/.env", old_text: "MODE=old", new_text: "MODE=new\nMORE=1" };
     rig.model.play([
       { parts: [call("edit", edit)] },
       { parts: [call("bash", { command: "true" })] },
       say("Done."),
     ]);
     const { conversation, turn } = await rig.start(flavour, "Edit");
-    for (const diff of ["--- .env\n+++ .env\n@@ -0 +0,2 @@\n-MODE=old\n+MODE=new\n+MORE=1\n", undefined]) {
+    for (const diff of [
+      "--- app/.env\n+++ app/.env\n@@ -0 +0,2 @@\n-MODE=old\n+MODE=new\n+MORE=1\n",
+      undefined,
+    ]) {
       const isOpen = ({ metadata }: Block) => (metadata["ask"] as JsonObject)?.["state"] === "asked";
       const asked = await rig.block(conversation, isOpen);
       const ask = asked.metadata["ask"] as JsonObject;

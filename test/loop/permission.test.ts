@@ -227,7 +227,8 @@ it("[D61] a rule that denies holds for what the turn allows, whichever tool does
 });
 
 it("[L65] grep says how many guarded files it has left out", async () => {
-  for (const path of Object.values(FILES)) writeFileSync(join(rig.root, path), `${SECRET}\n`);
+  mkdirSync(join(rig.root, "app"), { recursive: true });
+  for (const path of Object.values(FILES)) writeFileSync(join(rig.root, "app", path), `${SECRET}\n`);
   const { asked, told } = await attempt("grep", { pattern: "planted" }, [], undefined);
   expect(asked).toBeUndefined();
   expect(told).toContain(`notes.txt:1:${SECRET}`);
@@ -236,21 +237,23 @@ it("[L65] grep says how many guarded files it has left out", async () => {
 });
 
 it("[AC201] a grant of the owner is an answer; a link to a guarded file is that file", async () => {
-  writeFileSync(join(rig.root, ".env"), `${SECRET}\n`);
-  symlinkSync(".env", join(rig.root, "plain.txt"));
+  mkdirSync(join(rig.root, "app"), { recursive: true });
+  writeFileSync(join(rig.root, "app/.env"), `${SECRET}\n`);
+  symlinkSync("app/.env", join(rig.root, "plain.txt"));
   expect((await attempt("read", { path: "plain.txt" }, [], false)).asked).toContain(".env is guarded");
-  await rig.tool("file.grant", { path: ".env", agent: "openai" });
-  expect((await attempt("read", { path: ".env" }, [], false)).asked).toContain(".env is guarded");
-  await rig.tool("file.grant", { path: ".env", agent: "anthropic" });
-  const granted = await attempt("read", { path: ".env" }, [], undefined);
+  await rig.tool("file.grant", { path: "app/.env", agent: "openai" });
+  expect((await attempt("read", { path: "app/.env" }, [], false)).asked).toContain(".env is guarded");
+  await rig.tool("file.grant", { path: "app/.env", agent: "anthropic" });
+  const granted = await attempt("read", { path: "app/.env" }, [], undefined);
   expect([granted.asked, granted.told.includes(SECRET)]).toEqual([undefined, true]);
-  await rig.tool("file.revoke", { path: ".env", agent: "anthropic" });
-  expect((await attempt("read", { path: ".env" }, [], false)).asked).toContain(".env is guarded");
+  await rig.tool("file.revoke", { path: "app/.env", agent: "anthropic" });
+  expect((await attempt("read", { path: "app/.env" }, [], false)).asked).toContain(".env is guarded");
 });
 
 it("[AC201] a file that becomes a link to a guarded one while the owner thinks is not read", async () => {
   mkdirSync(join(rig.root, "src"));
-  writeFileSync(join(rig.root, ".env"), `${SECRET}\n`);
+  mkdirSync(join(rig.root, "app"), { recursive: true });
+  writeFileSync(join(rig.root, "app/.env"), `${SECRET}\n`);
   writeFileSync(join(rig.root, "src/a.txt"), "old\n");
   rig.model.play([
     { parts: [call("edit", { path: "src/a.txt", old_text: SECRET, new_text: "changed" })] },
@@ -259,35 +262,36 @@ it("[AC201] a file that becomes a link to a guarded one while the owner thinks i
   const { conversation, turn } = await rig.start("anthropic", "Go");
   const asking = await rig.block(conversation, ({ metadata }) => "ask" in metadata);
   rmSync(join(rig.root, "src/a.txt"));
-  symlinkSync("../.env", join(rig.root, "src/a.txt"));
+  symlinkSync("../app/.env", join(rig.root, "src/a.txt"));
   const { id } = asking.metadata["ask"] as JsonObject;
   await rig.tool("turn.answer", { block_id: asking.id, ask_id: id, allow: true });
   await rig.ended(conversation, turn);
-  expect(readFileSync(join(rig.root, ".env"), "utf8")).toBe(`${SECRET}\n`);
+  expect(readFileSync(join(rig.root, "app/.env"), "utf8")).toBe(`${SECRET}\n`);
   expect(JSON.stringify(bodyOf(-1))).toContain(".env is guarded");
 });
 
 it("[AC264] a guarded file that is included is not sent before the owner has granted it to that agent", async () => {
-  writeFileSync(join(rig.root, ".env"), `${SECRET}\n`);
-  const { block_id } = await rig.tool<{ block_id: string }>("file.open", { path: ".env" });
+  mkdirSync(join(rig.root, "app"), { recursive: true });
+  writeFileSync(join(rig.root, "app/.env"), `${SECRET}\n`);
+  const { block_id } = await rig.tool<{ block_id: string }>("file.open", { path: "app/.env" });
   const conversation = await rig.conversation();
   await rig.tool("conversation.include", { conversation, block_id });
   rig.model.play([say("Hello."), say("Hello.")]);
   const start = { conversation, provider: rig.speak("anthropic"), prompt: "Hi" };
   const turn = (input: object) => rig.ask("turn.start", input);
   for (const agent of ["openai", undefined]) {
-    if (agent) await rig.tool("file.grant", { path: ".env", agent });
+    if (agent) await rig.tool("file.grant", { path: "app/.env", agent });
     expect(await turn(start)).toMatchObject({
       problem: "forbidden",
-      details: { needs: "grant", path: ".env", agent: "anthropic" },
+      details: { needs: "grant", path: "app/.env", agent: "anthropic" },
     });
   }
   expect(rig.model.asked).toEqual([]);
   expect(await rig.blocks(conversation)).toEqual([]);
-  await rig.tool("file.grant", { path: ".env", agent: "anthropic" });
+  await rig.tool("file.grant", { path: "app/.env", agent: "anthropic" });
   await rig.run("anthropic", "Hi", { conversation });
   expect(JSON.stringify(bodyOf(-1))).toContain(SECRET);
-  await rig.tool("file.revoke", { path: ".env", agent: "anthropic" });
+  await rig.tool("file.revoke", { path: "app/.env", agent: "anthropic" });
   expect(await turn(start)).toMatchObject({ problem: "forbidden" });
   await rig.tool("conversation.include", { conversation, block_id, included: false });
   await rig.run("anthropic", "Hi again", { conversation });

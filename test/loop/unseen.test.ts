@@ -33,7 +33,8 @@ async function told(command: string, allow: readonly string[], says = false): Pr
     await rig.tool("turn.answer", { block_id: asking.id, ask_id: id, allow: true });
   }
   await rig.ended(conversation, turn);
-  return JSON.stringify((rig.model.asked.at(-1)?.body as Body)["messages"]);
+  const body: Body | undefined = rig.model.asked.at(-1)?.body;
+  return JSON.stringify(body?.["messages"]);
 }
 
 const GUARDED = ["app/.env", "certs/server.key", ".claude/settings.json", "CLAUDE.md", ".vscode/tasks.json"];

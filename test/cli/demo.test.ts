@@ -28,6 +28,18 @@ it(
 );
 
 it(
+  "[U18] each agent acts, however short the time or slow the machine",
+  async () => {
+    const { code, stdout } = await run(here, ["demo", "--seconds", "0.001", "--json"]);
+    const [verdict] = jsonLines(stdout);
+    expect([code, verdict?.["ok"]]).toEqual([0, true]);
+    const { inserted, patched, retried } = (verdict?.["deeds"] ?? {}) as Record<string, number>;
+    expect((inserted ?? 0) + (patched ?? 0) + (retried ?? 0)).toBeGreaterThanOrEqual(3);
+  },
+  LIMIT_MS,
+);
+
+it(
   "[U18] plays in the workspace of the running server, says what happens, and scribbles into nobody's file",
   async () => {
     const server = await serve(here);

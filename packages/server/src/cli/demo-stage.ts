@@ -71,24 +71,28 @@ export async function play(
   const suffix = randomName(nodeEnv, 4);
   const names = CAST.map((name) => `${name}-${suffix}`);
   const seats: Seat[] = names.map((agent) => seatAt(url, agent, auth.create(agent, "agent")));
-  const until = performance.now() + seconds * 1_000;
-  const began = performance.now();
+  let began = performance.now();
+  /** A demo in which nobody did anything would show nothing. */
+  const hasActed = new Set<string>();
   try {
     return await runScenario({
       owner: seatAt(url, "owner", ownerToken),
       guest: auth.ownerAgent,
       seats,
       random: () => nodeEnv.random() / 2 ** 32,
-      next: async () => {
+      next: async (agent) => {
         const pause = LEAST_PAUSE_MS + (nodeEnv.random() / 2 ** 32) * MORE_PAUSE_MS;
         await sleep(pause, undefined, { signal: stopped }).catch(() => undefined);
-        return performance.now() < until && !stopped.aborted;
+        const isFirst = !hasActed.has(agent);
+        hasActed.add(agent);
+        return (isFirst || performance.now() < began + seconds * 1_000) && !stopped.aborted;
       },
       onDeed: (deed) => {
         if (!isQuiet) printDeed(deed, (performance.now() - began) / 1_000, suffix);
       },
       opened: async () => {
         if (!isQuiet) await introduce(page, auth.makeLink(), seconds);
+        began = performance.now();
       },
     });
   } catch (error) {

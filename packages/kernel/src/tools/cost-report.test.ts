@@ -143,6 +143,26 @@ describe("[T91] sums", () => {
     ]);
   });
 
+  it("[T91] sub-agents in the background once, in the turn that states them", async () => {
+    const harness = new TestHarness();
+    const native = { model_usage_since_last_result: {} };
+    const own = { usage: used(100, 10), model: "opus" };
+    const theirs = { usage: used(200, 20), model: "opus", parent: "c/claude/1" };
+    await conversation(
+      harness,
+      "/w",
+      turn({ model: "opus", native, usage: used(100, 10), messages: { own, theirs }, costUsd: 1 }),
+      turn({
+        model: "opus",
+        native,
+        usage: used(260, 26),
+        messages: { own: { ...own, usage: used(60, 6) } },
+        costUsd: 2,
+      }),
+    );
+    expect((await report(harness, {})).total).toMatchObject({ input: 360, output: 36, cost_usd: 3 });
+  });
+
   it("what each model cost, where the agent says so", async () => {
     const harness = new TestHarness();
     const messages = { a: { usage: used(100, 10), model: "opus" }, b: { usage: used(7, 1), model: "haiku" } };

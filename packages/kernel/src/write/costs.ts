@@ -3,10 +3,18 @@
  * conversations that have changed since the last one. The turns in the store are the truth; this is a copy that can be made again.
  *
  * Tokens are a turn's own and those of its sub-agents. Some agents count sub-agents into the turn, some tell of them beside it: a
- * turn that has used less than its messages together is of the second kind, and theirs are added.
+ * turn that has used less than its messages together is of the second kind, and theirs are added. Where an agent states what was
+ * used since its last statement, nothing is added: sub-agents that worked on in the background are in a later turn's.
  */
 
-import { addUsage, type Conversation, NO_USAGE, subtractUsage, type Turn } from "../model/conversation.ts";
+import {
+  addUsage,
+  type Conversation,
+  type MessageUsage,
+  NO_USAGE,
+  subtractUsage,
+  type Turn,
+} from "../model/conversation.ts";
 import type { Usage } from "../model/event.ts";
 import type { ConversationId } from "../model/ids.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -91,7 +99,9 @@ function modelsOf(turn: Turn): readonly ModelCost[] {
     return known;
   };
   let [told, subagents] = [NO_USAGE, NO_USAGE];
-  for (const { usage, model = main, parent } of Object.values(turn.messages ?? {})) {
+  const isWhole = isObject(turn.native?.["model_usage_since_last_result"]);
+  for (const { usage, model = main, parent } of mainFirst(turn)) {
+    if (isWhole && parent !== undefined && !hasRoom(turn.usage, addUsage(told, usage))) continue;
     const of = share(model);
     of.usage = addUsage(of.usage, usage);
     told = addUsage(told, usage);
@@ -114,10 +124,21 @@ function modelsOf(turn: Turn): readonly ModelCost[] {
     }));
 }
 
+function mainFirst({ messages = {} }: Turn): readonly MessageUsage[] {
+  const all = Object.values(messages);
+  return [
+    ...all.filter(({ parent }) => parent === undefined),
+    ...all.filter(({ parent }) => parent !== undefined),
+  ];
+}
+
 function totalOf(usage: Usage | undefined, told: Usage, subagents: Usage): Usage {
   if (usage === undefined) return told;
-  const isIncluded = usage.input >= told.input && usage.output >= told.output;
-  return isIncluded ? usage : addUsage(usage, subagents);
+  return hasRoom(usage, told) ? usage : addUsage(usage, subagents);
+}
+
+function hasRoom(total: Usage | undefined, part: Usage): boolean {
+  return total === undefined || (total.input >= part.input && total.output >= part.output);
 }
 
 function atLeastNothing(usage: Usage): Usage {

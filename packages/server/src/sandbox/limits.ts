@@ -6,6 +6,10 @@ export const GIT_CONFIG_BYTES = 1024 * 1024;
 export const GIT_FOLDERS = 300;
 export const GIT_FOLDER_DEPTH = 8;
 
+// Sockets
+/** One that is newer may be gone again in a moment, and what is not there cannot be covered: the command would not start. */
+export const COVERED_SOCKET_MS = 60_000;
+
 // Sandbox
 /** How long it may take to find out whether the sandbox works here. */
 export const SANDBOX_TRY_MS = 10_000;

@@ -7,9 +7,7 @@
  */
 
 import { lstatSync, readFileSync } from "node:fs";
-
-/** One that is newer may be gone again in a moment, and what is not there cannot be covered: the command would not start. */
-const SETTLED_MS = 60_000;
+import { COVERED_SOCKET_MS } from "./limits.ts";
 
 /** Where engines listen that may belong to another namespace, and so be on neither list. */
 const USUAL = [
@@ -44,7 +42,7 @@ function unescaped(path: string): string {
 function isSocket(path: string): boolean {
   try {
     const stat = lstatSync(path);
-    return stat.isSocket() && Date.now() - stat.mtimeMs > SETTLED_MS;
+    return stat.isSocket() && Date.now() - stat.mtimeMs > COVERED_SOCKET_MS;
   } catch {
     return false;
   }

@@ -4,6 +4,7 @@
  * Undefined where it cannot be told: a diff without places, or one that does not fit what the ones before it left.
  */
 import { type DiffRow, diffRows, editRows } from "./diff-rows.ts";
+import { CONTEXT_LINES } from "./limits.ts";
 
 /** Lines that nobody has shown, from this one of the first file on. */
 interface Stretch {
@@ -27,9 +28,6 @@ interface Gone {
 }
 
 type Part = Stretch | Line | Gone;
-
-/** Unchanged lines that are shown around changed ones. */
-const CONTEXT_LINES = 3;
 
 export function netRows(diffs: readonly string[]): readonly DiffRow[] | undefined {
   let file: readonly Part[] = [{ type: "stretch", old: 1, count: Number.POSITIVE_INFINITY }];

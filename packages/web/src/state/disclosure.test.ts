@@ -1,3 +1,4 @@
+/** What is open, over conversations and places that have nothing to do with them. */
 import { describe, expect, it } from "vitest";
 import { enter, isOpen, setAll, setOpen } from "./disclosure.ts";
 

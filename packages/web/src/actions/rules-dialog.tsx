@@ -7,6 +7,7 @@ import { workspaceRoot } from "../state/capabilities.ts";
 import { useCell } from "../state/cell.ts";
 import { notify } from "../state/page-state.ts";
 import { type Session, useSession } from "../state/session.tsx";
+import { Choice } from "../ui/choice.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Message } from "../ui/message.tsx";
@@ -76,11 +77,16 @@ async function readRules(session: Session): Promise<readonly Rule[] | string> {
   return isProblem(answer) ? answer.message : answer.rules;
 }
 
-const KINDS: readonly { readonly type: Pattern["type"]; readonly name: string; readonly hint: string }[] = [
-  { type: "command", name: "Command", hint: "npm test" },
-  { type: "path", name: "Edits in folder", hint: "src" },
-  { type: "domain", name: "Domain", hint: "docs.example.com" },
-  { type: "tool", name: "Tool", hint: "create_issue of jira" },
+const EFFECTS: readonly { readonly value: Rule["effect"]; readonly name: string }[] = [
+  { value: "allow", name: "Allow" },
+  { value: "deny", name: "Deny" },
+];
+
+const KINDS: readonly { readonly value: Pattern["type"]; readonly name: string; readonly hint: string }[] = [
+  { value: "command", name: "Command", hint: "npm test" },
+  { value: "path", name: "Edits in folder", hint: "src" },
+  { value: "domain", name: "Domain", hint: "docs.example.com" },
+  { value: "tool", name: "Tool", hint: "create_issue of jira" },
 ];
 
 function RuleForm({ edited, onDone }: { edited: Rule | undefined; onDone: () => void }): ReactNode {
@@ -105,28 +111,11 @@ function RuleForm({ edited, onDone }: { edited: Rule | undefined; onDone: () => 
   };
   return (
     <form className="rule-form" aria-label={edited ? "Edit rule" : "New rule"} onSubmit={submit}>
-      <select
-        aria-label="Answer"
-        value={effect}
-        onChange={(event) => setEffect(event.target.value as Rule["effect"])}
-      >
-        <option value="allow">Allow</option>
-        <option value="deny">Deny</option>
-      </select>
-      <select
-        aria-label="What it covers"
-        value={type}
-        onChange={(event) => setType(event.target.value as Pattern["type"])}
-      >
-        {KINDS.map((kind) => (
-          <option key={kind.type} value={kind.type}>
-            {kind.name}
-          </option>
-        ))}
-      </select>
+      <Choice label="Answer" value={effect} options={EFFECTS} onChange={setEffect} />
+      <Choice label="What it covers" value={type} options={KINDS} onChange={setType} />
       <input
         aria-label="Pattern"
-        placeholder={KINDS.find((kind) => kind.type === type)?.hint}
+        placeholder={KINDS.find(({ value }) => value === type)?.hint}
         spellCheck={false}
         value={text}
         onChange={(event) => setText(event.target.value)}

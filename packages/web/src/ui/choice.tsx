@@ -1,0 +1,41 @@
+/**
+ * One of a few, where a form has a place for it: a button that shows what is chosen, and a menu of the others.
+ */
+import type { ReactNode } from "react";
+import { Icon } from "./icons.tsx";
+import { Menu, MenuChoice } from "./menu.tsx";
+
+interface ChoiceProps<T extends string> {
+  readonly label: string;
+  readonly value: T;
+  readonly options: readonly { readonly value: T; readonly name: string }[];
+  readonly onChange: (value: T) => void;
+}
+
+export function Choice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>): ReactNode {
+  const text = (
+    <>
+      <span className="sr-only">{label}: </span>
+      {options.find((option) => option.value === value)?.name}
+      <Icon name="chevron" className="turned" />
+    </>
+  );
+  return (
+    <Menu label={label} text={text} className="choice">
+      {options.map((option) => (
+        <MenuChoice
+          key={option.value}
+          type="radio"
+          isOn={option.value === value}
+          onChange={() => {
+            onChange(option.value);
+            // It is one question, and it is answered.
+            document.activeElement?.closest<HTMLElement>("[popover]")?.hidePopover();
+          }}
+        >
+          {option.name}
+        </MenuChoice>
+      ))}
+    </Menu>
+  );
+}

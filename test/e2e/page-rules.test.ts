@@ -44,9 +44,7 @@ test("[CM15] a rule is made by keyboard, changed and revoked", async () => {
   await dialog.getByRole("menuitemradio", { name: "Allow" }).click();
   await dialog.getByRole("button", { name: "Save" }).click();
   await rule.getByText("Allow").waitFor();
-  if (process.env["PICTURES"]) await page.screenshot({ path: `${process.env["PICTURES"]}/rules-1280.png` });
   await page.setViewportSize({ width: 390, height: 800 });
-  if (process.env["PICTURES"]) await page.screenshot({ path: `${process.env["PICTURES"]}/rules-390.png` });
   await rule.getByRole("button", { name: "Revoke" }).click();
   await dialog.getByText("No rules yet").waitFor();
   expect(complaints).toEqual([]);

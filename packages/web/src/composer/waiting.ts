@@ -9,7 +9,6 @@ import {
   type ConversationId,
   isEnded,
   isProblem,
-  type Metadata,
   type View,
 } from "@blockyard/kernel";
 import { useEffect, useState } from "react";
@@ -20,7 +19,7 @@ export interface WaitingMessage {
   readonly id: BlockId;
   readonly conversation: ConversationId;
   readonly born: number;
-  readonly metadata: Pick<Metadata<"text">, "queued" | "turn">;
+  readonly metadata: Pick<Block["metadata"], "queued" | "turn">;
   /** Where the block is not loaded. */
   readonly text?: string;
 }
@@ -81,9 +80,9 @@ async function readWaiting(
     for (const { block_id: id, side, role } of listed.blocks) {
       if (!side || role !== "user") continue;
       const answer = await session.ask("block.read", { block_id: id, line_numbers: false });
-      if (isProblem(answer) || answer.metadata["notice"] !== "queued") continue;
-      const metadata = answer.metadata as WaitingMessage["metadata"];
-      found.push({ id, conversation, born: answer.seq, metadata, text: answer.content });
+      if (isProblem(answer) || answer.metadata.notice !== "queued") continue;
+      const { seq: born, metadata, content: text } = answer;
+      found.push({ id, conversation, born, metadata, text });
     }
   }
   return found;

@@ -1,4 +1,4 @@
-/** What is open, over conversations and places that have nothing to do with them. */
+/** What "all" opens and closes, and what stays as it was. */
 import { describe, expect, it } from "vitest";
 import { enter, isOpen, setAll, setOpen } from "./disclosure.ts";
 

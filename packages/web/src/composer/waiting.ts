@@ -75,7 +75,12 @@ async function readWaiting(
   const found: WaitingMessage[] = [];
   // One that somebody has edited while it waited is running.
   for (const status of ["pending", "running"] as const) {
-    const listed = await session.ask("block.list", { conversation, status, kind: "text", limit: QUEUED_MESSAGES });
+    const listed = await session.ask("block.list", {
+      conversation,
+      status,
+      kind: "text",
+      limit: QUEUED_MESSAGES,
+    });
     if (isProblem(listed)) return undefined;
     for (const { block_id: id, side, role } of listed.blocks) {
       if (!side || role !== "user") continue;

@@ -16,9 +16,10 @@
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { makeFolder } from "../system/folder.ts";
 import { removePrivate, writePrivate } from "../system/private-file.ts";
 import { BIND_MS, LINK_MS, SESSION_MS, SESSION_NAME_CHARS } from "./limits.ts";
 import { isKey } from "./page-proof.ts";
@@ -168,7 +169,7 @@ export class PageSessions {
 }
 
 function write(folder: string, name: string, value: object): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   writePrivate(join(folder, name), JSON.stringify(value));
 }
 

@@ -4,9 +4,9 @@
  */
 
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { makeConfig, prepareHome } from "../config/config.ts";
+import { makeFolder } from "../system/folder.ts";
 import type { Ended, TrafficFile } from "./acp-tee.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
@@ -57,7 +57,7 @@ function trafficFile(home: string | undefined, open: (path: string) => TrafficFi
     const config = makeConfig({ env: process.env, ...(home === undefined ? {} : { home }) });
     prepareHome(config.home);
     const folder = join(config.home, "unfinished");
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     const name = `acp-${new Date().toISOString().replace(/[:.]/g, "-")}-${process.pid}.jsonl`;
     const file = open(join(folder, name));
     startRecorder(file.path, config.home);

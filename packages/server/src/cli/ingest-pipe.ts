@@ -1,10 +1,11 @@
 /** What `blockyard ingest` does with its input: passes it on, keeps a copy, and has it stored. */
 
-import { createWriteStream, mkdirSync, rmSync } from "node:fs";
+import { createWriteStream, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isProblem, type Json, type Problem, problem } from "@blockyard/kernel";
 import { makeConfig, prepareHome } from "../config/config.ts";
 import { providerOf, sessionIn } from "../ingest/ingest-stream.ts";
+import { makeFolder } from "../system/folder.ts";
 import type { BlockSource } from "./block-source.ts";
 import { CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
@@ -122,7 +123,7 @@ class Copy {
 
   constructor(home: string) {
     const folder = join(home, "unfinished");
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     this.#file = join(folder, `${new Date().toISOString().replace(/[:.]/g, "-")}-${process.pid}.jsonl`);
     this.#stream = createWriteStream(this.#file, { mode: 0o600 });
     this.#stream.on("error", () => {

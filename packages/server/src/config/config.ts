@@ -3,10 +3,11 @@
  * of it can be changed by a request.
  */
 
-import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { SANDBOX_MODES, type SandboxMode } from "../sandbox/sandbox.ts";
+import { makeFolder } from "../system/folder.ts";
 import { readCredentials } from "./credentials-file.ts";
 import { DatabaseAddress } from "./database-address.ts";
 
@@ -151,7 +152,7 @@ function brokerOf(url: string | undefined): string | undefined {
  * (a project, /tmp) is not taken: it would be closed to everybody else.
  */
 export function prepareHome(home: string): void {
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+  makeFolder(home);
   if (isSomethingElse(home)) {
     throw new ConfigError(
       `${home} contains other files, and a data directory is made private to you. Choose an empty directory with --home`,

@@ -11,7 +11,6 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -23,6 +22,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { SegmentDamage } from "../../../search/segment/segment-damage.ts";
 import { SegmentReader } from "../../../search/segment/segment-reader.ts";
+import { makeFolder } from "../../../system/folder.ts";
 import { syncDirectory } from "../integrity.ts";
 
 const FORMAT = 1;
@@ -56,7 +56,7 @@ export class IndexFolder {
   constructor(database: string, epoch: string) {
     this.#path = indexPath(database);
     this.#epoch = epoch;
-    mkdirSync(this.#path, { recursive: true, mode: 0o700 });
+    makeFolder(this.#path);
     try {
       this.#open();
     } catch (error) {

@@ -40,7 +40,7 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     system: [],
     processes: [],
     sandbox: ["system", "processes"],
-    config: ["sandbox"],
+    config: ["system", "sandbox"],
     search: ["system"],
     stores: ["system", "config", "search"],
     access: ["system"],

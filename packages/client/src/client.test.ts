@@ -156,4 +156,16 @@ describe("client", () => {
     const refused = connect({ url: server.url, token: "wrong" });
     await expect(refused).rejects.toThrow("does not accept this token");
   });
+
+  it("[CL11] says that nothing answers at an address, and waits for a server that is being started", async () => {
+    const port = new URL(server.url).port;
+    await server.stop();
+    const nobody = connect({ url: server.url, token: server.token, connectMs: 1 });
+    await expect(nobody).rejects.toThrow(`nothing answers at ${server.url}. Start the server`);
+    const early = connect({ url: server.url, token: server.token });
+    server = await Server.start({ home, root: home, port });
+    const client = await early;
+    expect(client.state.state).toBe("open");
+    client.close();
+  });
 });

@@ -19,6 +19,7 @@ import {
 } from "@blockyard/kernel";
 import type { ToolAnswer, ToolInput, ToolName } from "@blockyard/server/contract";
 import { ownEnv } from "./env.ts";
+import { CONNECT_MS } from "./limits.ts";
 import { Link, type LinkState } from "./link.ts";
 import { type LlmOptions, type LlmStream, llmStream } from "./llm-stream.ts";
 
@@ -31,6 +32,11 @@ export interface ClientOptions {
   readonly windowBlocks?: number;
   /** Told when the connection goes and comes. */
   readonly onState?: (state: LinkState) => void;
+}
+
+export interface ConnectOptions extends ClientOptions {
+  /** How long a server may take to answer for the first time; half a minute unless told. */
+  readonly connectMs?: number;
 }
 
 /** What a tool refused, as an error: `problem` has the code and the numbers. */
@@ -176,7 +182,20 @@ export class Client {
   }
 }
 
-/** Connects, and gives the client once the server has greeted it. */
-export function connect(options: ClientOptions): Promise<Client> {
-  return new Client(options).open();
+/**
+ * Connects, and gives the client once the server has greeted it. A server that is being started is waited for, for `connectMs`; then
+ * the error says that nobody answered. Once connected, a client tries for as long as it lives.
+ */
+export async function connect(options: ConnectOptions): Promise<Client> {
+  const { url, connectMs = CONNECT_MS } = options;
+  const client = new Client(options);
+  const late = setTimeout(() => client.close(), connectMs);
+  try {
+    return await client.open();
+  } catch (error) {
+    const isLate = client.state.state === "closed";
+    throw isLate ? new Error(`nothing answers at ${url}. Start the server, or check the address`) : error;
+  } finally {
+    clearTimeout(late);
+  }
 }

@@ -18,6 +18,7 @@ export {
   type CallOptions,
   Client,
   type ClientOptions,
+  type ConnectOptions,
   connect,
   type OwnTurn,
   Refusal,

@@ -1,5 +1,9 @@
 /** Bounds of the client's connections. */
 
+// Client
+/** How long a server may take to answer for the first time. */
+export const CONNECT_MS = 30_000;
+
 // Link
 /** How often a socket is asked whether it is still there. */
 export const PING_MS = 15_000;

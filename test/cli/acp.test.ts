@@ -128,6 +128,11 @@ describe("the tee", () => {
       "SIGTERM",
     ]);
     const none = start(teed(["no-such-agent"]), join(folder, "ends"));
+    let said = "";
+    none.stderr?.on("data", (bytes) => {
+      said += bytes;
+    });
     expect(await new Promise((resolve) => none.on("close", resolve))).toBe(127);
+    expect(said).toContain("cannot start no-such-agent: there is no such program");
   });
 });

@@ -35,8 +35,10 @@ export async function tee(
   child.stdout.pipe(process.stdout, { end: false });
   process.stdout.on("error", () => void child.kill("SIGTERM")); // the editor is gone
   const ended = await new Promise<Ended>((resolve) => {
-    child.on("error", (error) => {
-      process.stderr.write(`blockyard: cannot start ${command}: ${error.message}\n`);
+    child.on("error", (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === "ENOENT" ? "there is no such program. Check its name and your PATH" : error.message;
+      process.stderr.write(`blockyard: cannot start ${command}: ${why}\n`);
       resolve({ code: NOT_FOUND, signal: null });
     });
     child.on("close", (code, signal) => resolve({ code, signal }));

@@ -54,8 +54,8 @@ export function RulesDialog(): ReactNode {
               <span className="rule-main">
                 <Message text={rule.words} />
                 <span className="dim">
-                  {rule.conversation === undefined ? `in ${rule.workspace}` : "in one conversation"} · by{" "}
-                  {rule.by}
+                  {rule.conversation === undefined ? `in ${rule.workspace}` : "in one conversation"}
+                  {rule.by !== session.replica.self?.agent && ` · by ${rule.by}`}
                 </span>
               </span>
               <button type="button" className="quiet-button" onClick={() => setEdited(rule)}>

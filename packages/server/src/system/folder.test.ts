@@ -19,6 +19,7 @@ describe("[AC54] a folder of our own", () => {
   it("is refused below a file", () => {
     writeFileSync(join(base, "file"), "");
     expect(() => makeFolder(join(base, "file", "below"))).toThrow("ENOTDIR");
+    expect(() => makeFolder(join(base, "file"))).toThrow("EEXIST");
   });
 
   it.runIf(process.platform === "linux").each(["/proc/blockyard", "/proc/blockyard/below"])(

@@ -2,7 +2,7 @@
  * Folders of our own. One by one, since a recursive `mkdir` of Node tries for ever where a file system (such as /proc) answers that a
  * folder whose parent exists cannot be made for want of a parent.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** The folder and those above it, private where they are new; throws what the file system says where one cannot be made. */
@@ -18,7 +18,7 @@ function makeOne(path: string): "made" | "no parent" {
     return "made";
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") return "made";
+    if (code === "EEXIST" && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return "made";
     if (code === "ENOENT") return "no parent";
     throw error;
   }

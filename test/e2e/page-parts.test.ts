@@ -29,7 +29,7 @@ test("[V13] a part that cannot be loaded says so, and the rest of the page goes 
   await later.goto(`${yard.running.url}/c/${conversation}`);
   await later.getByText("Still here.").waitFor();
 
-  const said = later.getByText("This part of the page could not be loaded");
+  const said = later.getByText("Couldn't load this part of the page");
   await later.getByRole("textbox", { name: "Prompt" }).press("Escape");
   await later.keyboard.press("?");
   await said.waitFor();

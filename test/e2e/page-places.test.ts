@@ -65,7 +65,7 @@ test("[V5] a link goes to what is pruned, and to another way; all that is pruned
   const [pruned, other] = [first[4] as string, first[27] as string];
   const { page, complaints } = await yard.open(placeOf(pruned));
   await expect.poll(() => focusedBlock(page)).toBe(pruned);
-  await page.getByText("3 blocks pruned").waitFor();
+  await page.getByText("3 blocks excluded from context").waitFor();
   await page.getByRole("button", { name: "Put back" }).click();
   await expect.poll(() => page.locator(".pruned-row").count()).toBe(0);
   const hash = (id: BlockId) => page.evaluate((to) => location.assign(to), placeOf(id));

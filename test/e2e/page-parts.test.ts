@@ -22,6 +22,7 @@ test("[V13] a part that cannot be loaded says so, and the rest of the page goes 
   const conversation = await newConversation(yard.kernel, "Parts");
   await say(yard.kernel, conversation, [{ text: "Still here." }]);
   const { page, context } = await yard.open(`/c/${conversation}`);
+  await page.getByText("Still here.").waitFor(); // signed in: another tab is, too
   await page.close();
   const later = await context.newPage();
   for (const part of ["overlays", "pane", "editor"])

@@ -12,7 +12,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { type Running, serve } from "../../../packages/server/src/app/serve.ts";
 import { StreamIngest } from "../../../packages/server/src/ingest/ingest-stream.ts";
 import { buildPage } from "../../../scripts/build-page.mjs";
-import { chromiumPath } from "./chromium.ts";
+import { chromiumPath, testBrowserPath } from "./chromium.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../../packages/providers/fixtures/", import.meta.url));
 
@@ -95,10 +95,9 @@ async function sharedBrowser(): Promise<Browser> {
   return shared as Promise<Browser>;
 }
 
-/** BLOCKYARD_TEST_BROWSER is the path of another one than Chromium, as of its headless shell. */
 export function launch(): Promise<Browser> {
   return chromium.launch({
-    executablePath: process.env["BLOCKYARD_TEST_BROWSER"] || chromiumPath(),
+    executablePath: isTest ? testBrowserPath() : chromiumPath(),
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--js-flags=--expose-gc"],
   });
 }

@@ -98,7 +98,13 @@ async function sharedBrowser(): Promise<Browser> {
 export function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: isTest ? testBrowserPath() : chromiumPath(),
-    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--js-flags=--expose-gc"],
+    args: [
+      "--font-render-hinting=none",
+      "--no-sandbox",
+      "--disable-dev-shm-usage",
+      "--disable-gpu",
+      "--js-flags=--expose-gc",
+    ],
   });
 }
 

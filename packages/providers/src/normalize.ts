@@ -10,10 +10,11 @@ import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import type { Before } from "./adapter.ts";
 import { bounded } from "./bounded.ts";
 import { Fold, type Folded } from "./fold.ts";
+import { DocumentReader } from "./framing/documents.ts";
 import { isObject, parseText } from "./framing/json.ts";
 import { type Line, LineReader } from "./framing/lines.ts";
 import { END_MARKER, type SseItem, SseReader } from "./framing/sse.ts";
-import { BATCH_EVENTS, bounds, SHORT_BATCH_CHARS } from "./limits.ts";
+import { BATCH_EVENTS, SHORT_BATCH_CHARS } from "./limits.ts";
 import type { Provider } from "./registry.ts";
 import { Repeats } from "./repeats.ts";
 
@@ -27,7 +28,7 @@ export interface NormalizeOptions {
 }
 
 /** How the stream is cut: a decision of its first line that is not blank, for good. */
-type Shape = "undecided" | "lines" | "sse" | "document";
+type Shape = "undecided" | "lines" | "sse";
 
 /** A line that is no event. */
 class Noise {
@@ -44,8 +45,7 @@ export class Normalizer {
   readonly #lines: LineReader;
   readonly #sse = new SseReader();
   #shape: Shape = "undecided";
-  #document: string[] = [];
-  #documentChars = 0;
+  readonly #documents = new DocumentReader();
   #state: unknown;
   #out: BlockEvent[] = [];
   readonly #repeats = new Repeats();
@@ -76,7 +76,7 @@ export class Normalizer {
   end(): BlockEvent[] {
     for (const line of this.#lines.end()) this.#line(line);
     if (this.#shape === "sse") this.#item(this.#sse.end());
-    if (this.#shape === "document") this.#endDocument();
+    this.#torn = this.#salvage(this.#documents.end()) ?? this.#torn;
     this.#notify();
     this.#give(this.#provider.adapter.end(this.#state), false);
     this.#repeats.end(this.#out);
@@ -101,8 +101,12 @@ export class Normalizer {
     }
     if (isBlank(line.text)) return;
     this.#raw?.(line.text);
-    if (this.#shape === "lines") this.#textLine(line);
-    else this.#documentLine(line);
+    if (line.omittedBytes > 0) return this.#textLine(line);
+    for (const found of this.#documents.push(line.text)) {
+      if ("line" in found) this.#textLine(line);
+      else if ("value" in found) this.#parsed(found.value, false);
+      else this.#noiseOf(this.#salvage(found.lines));
+    }
   }
 
   #textLine(line: Line): void {
@@ -165,30 +169,20 @@ export class Normalizer {
     for (const event of events) this.#repeats.push(bounded(event, isShort), this.#out);
   }
 
-  #documentLine(line: Line): void {
-    this.#document.push(line.text);
-    this.#documentChars += line.text.length;
-    if (this.#documentChars > bounds.lineBytes) this.#endDocument();
-  }
-
-  /**
-   * One value over many lines. Where it was cut, the elements that stand whole on a line of their own still count, and
-   * the rest is torn.
-   */
-  #endDocument(): void {
-    const lines = this.#document;
-    this.#waitingChars += this.#documentChars;
-    this.#document = [];
-    this.#shape = "lines";
-    const whole = parseText(lines.join("\n"));
-    if (whole !== undefined) return this.#value(whole);
-    const torn: string[] = [];
+  /** Of a value over many lines that was cut: the elements that stand whole on a line of their own count; the rest is given back. */
+  #salvage(lines: readonly string[]): string | undefined {
+    const rest: string[] = [];
     for (const text of lines) {
+      this.#waitingChars += text.length;
       const element = parseText(text.trim().replace(/,$/, ""));
       if (isObject(element)) this.#step(element);
-      else torn.push(text);
+      else rest.push(text);
     }
-    this.#torn = torn.join("\n");
+    return rest.length === 0 ? undefined : rest.join("\n");
+  }
+
+  #noiseOf(text: string | undefined): void {
+    if (text !== undefined) this.#noise(text);
   }
 }
 
@@ -207,7 +201,6 @@ export function normalize(
 
 function shapeOf(firstLine: string, framing: Provider["framing"]): Shape {
   const text = firstLine.trim();
-  if (text === "{" || text === "[" || text === "[{") return "document";
   if (framing === "lines" || text.startsWith("{") || text.startsWith("[")) return "lines";
   return "sse";
 }

@@ -6,7 +6,9 @@
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
+import { DocumentReader } from "./framing/documents.ts";
 import { isObject, parseJson } from "./framing/json.ts";
+import { isItemList } from "./openai/response-items.ts";
 import { readTraffic } from "./traffic.ts";
 
 export interface Recognised {
@@ -23,15 +25,24 @@ export function recognise(head: string): Recognised | undefined {
     if (found !== undefined) return found;
   }
   const events: Json[] = [];
-  for (const line of text.split(/\r\n|\n|\r/)) {
-    const data = line
-      .replace(/^data:/, "")
-      .trim()
-      .replace(/,$/, "");
-    const event = parseJson(data);
+  const documents = new DocumentReader();
+  const take = (written: string) => {
+    const event = parseJson(
+      written
+        .replace(/^data:/, "")
+        .trim()
+        .replace(/,$/, ""),
+    );
     if (Array.isArray(event)) for (const each of event as readonly Json[]) events.push(each);
     else if (event !== undefined) events.push(event);
+  };
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    for (const found of documents.push(line)) {
+      if ("lines" in found) for (const each of found.lines) take(each);
+      else take("line" in found ? found.line : found.value);
+    }
   }
+  for (const line of documents.end()) take(line);
   return firstOf(events) ?? byNames(text);
 }
 
@@ -166,8 +177,12 @@ function openaiShape(event: JsonObject, type: string): Recognised | undefined {
   if (type.startsWith("response.")) return stream("openai");
   if (event.object === "response" || Array.isArray(event.choices)) return stream("openai");
   if (type === "error" && ("code" in event || "param" in event)) return stream("openai");
+  if (event.object === "error" && "message" in event) return stream("openai");
+  if (isItemList(event)) return stream("openai");
   // An error body: OpenAI's has no type of its own.
-  return type === "" && isObject(event.error) && "message" in event.error ? stream("openai") : undefined;
+  if (type !== "") return undefined;
+  const isError = isObject(event.error) && "message" in event.error;
+  return isError || typeof event.error === "string" ? stream("openai") : undefined;
 }
 
 function anthropicShape(event: JsonObject, type: string): Recognised | undefined {

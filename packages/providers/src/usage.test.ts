@@ -51,6 +51,23 @@ it.each<[JsonObject, Usage]>([
     { prompt_tokens: "812", completion_tokens: "58", prompt_tokens_details: { cached_tokens: "512" } },
     usage(812, 58, 512),
   ],
+  [{ prompt_tokens: 10, completion_tokens: 1, cached_tokens: 8 }, usage(10, 1, 8)],
+  [
+    { prompt_tokens: 10, completion_tokens: 1, cache_read_input_tokens: 8, cache_creation_input_tokens: 2 },
+    usage(10, 1, 8, 2),
+  ],
+  // Reasoning beside the output: the sum tells, or that there is more of it than output.
+  [
+    {
+      ...{ prompt_tokens: 10, completion_tokens: 9, total_tokens: 24 },
+      completion_tokens_details: { reasoning_tokens: 5 },
+    },
+    usage(10, 14, 0, 0, 5),
+  ],
+  [
+    { prompt_tokens: 10, completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 213 } },
+    usage(10, 222, 0, 0, 213),
+  ],
 ])("[P25] OpenAI %j", (native, expected) => expect(openaiUsage(native)).toEqual(expected));
 
 it("[A4] a later row wins, its gaps do not", () => {

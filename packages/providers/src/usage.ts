@@ -30,16 +30,25 @@ export function mergeNative(earlier: JsonObject | undefined, later: JsonObject):
   return merged;
 }
 
-/** OpenAI, both APIs: the input already includes what was cached. */
+/**
+ * OpenAI, both APIs, and who speaks them: the input already includes what was cached. Some count reasoning beside the output;
+ * the sum tells.
+ */
 export function openaiUsage(native: JsonObject): Usage {
-  const input = native.input_tokens_details ?? native.prompt_tokens_details;
-  const output = native.output_tokens_details ?? native.completion_tokens_details;
+  const ins = native.input_tokens_details ?? native.prompt_tokens_details;
+  const outs = native.output_tokens_details ?? native.completion_tokens_details;
+  const input = count(native.input_tokens ?? native.prompt_tokens);
+  const output = count(native.output_tokens ?? native.completion_tokens);
+  const reasoning = count(part(outs, "reasoning_tokens") ?? native.reasoning_tokens);
+  const isBeside = reasoning > output || input + output + reasoning === count(native.total_tokens);
+  const cached = [part(ins, "cached_tokens"), native.prompt_cache_hit_tokens, native.cached_tokens];
+  const written = [part(ins, "cache_write_tokens"), part(ins, "cache_creation_tokens")];
   return {
-    input: count(native.input_tokens ?? native.prompt_tokens),
-    cacheRead: count(part(input, "cached_tokens") ?? native.prompt_cache_hit_tokens),
-    cacheWrite: count(part(input, "cache_write_tokens")),
-    output: count(native.output_tokens ?? native.completion_tokens),
-    reasoning: count(part(output, "reasoning_tokens")),
+    input,
+    cacheRead: Math.max(...[...cached, native.cache_read_input_tokens].map(count)),
+    cacheWrite: Math.max(...[...written, native.cache_creation_input_tokens].map(count)),
+    output: isBeside ? output + reasoning : output,
+    reasoning,
   };
 }
 

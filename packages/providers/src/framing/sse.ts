@@ -23,6 +23,14 @@ export const END_MARKER = "[DONE]";
 
 const FIELDS = new Set(["event", "data", "id", "retry"]);
 
+/** llama.cpp tells what went wrong in a field of its own. */
+const ERROR_FIELD = "error";
+
+function errorItem(line: Line, value: string): SseItem | undefined {
+  if (line.omittedBytes > 0 || parseJson(value) === undefined) return undefined;
+  return { event: ERROR_FIELD, data: `{"error":${value}}`, torn: false, omittedBytes: 0 };
+}
+
 export class SseReader {
   #event: string | undefined;
   #data: string[] = [];
@@ -35,6 +43,7 @@ export class SseReader {
     const colon = line.text.indexOf(":");
     if (colon === 0) return undefined; // a comment: servers send them to keep the connection alive
     const field = colon === -1 ? line.text : line.text.slice(0, colon);
+    if (field === ERROR_FIELD) return errorItem(line, line.text.slice(colon + 1)) ?? { stray: line };
     if (!FIELDS.has(field)) return { stray: line };
     const before = this.#endsBefore(field) ? this.#take() : undefined;
     this.#torn = line.torn;

@@ -9,17 +9,21 @@ import type { BlockEvent, Json } from "@blockyard/kernel";
 import type { Adapter } from "../adapter.ts";
 import { isObject } from "../framing/json.ts";
 import { END_MARKER } from "../framing/sse.ts";
+import { listOf } from "../read.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";
 import { endChat, failChat, isChatEvent, stepChat } from "./chat.ts";
+import { errorOf } from "./chat-content.ts";
 import type { ChatState } from "./chat-state.ts";
+import { isItemList } from "./response-items.ts";
 import {
   endOfStream,
   failResponse,
   isResponsesEvent,
   type ResponsesState,
+  stepItems,
   stepResponses,
 } from "./responses.ts";
-import { type Count, PROVIDER, strayPlace } from "./turn.ts";
+import { type Count, isFailure, PROVIDER, strayPlace } from "./turn.ts";
 
 export interface OpenaiOptions {
   /** The caller runs the tools that the model calls, and ends those calls. */
@@ -57,10 +61,13 @@ function step(state: OpenaiState, event: Json): readonly BlockEvent[] {
   if (!isObject(event)) return unknownEvent(strayPlace(state.count), event);
   if (isResponsesEvent(event)) return stepResponses(state.responses, event);
   if (isChatEvent(event)) return stepChat(state.chat, event);
-  if (event.type === "error" || isObject(event.error) || typeof event.error === "string") {
+  if (isItemList(event)) return stepItems(state.responses, listOf(event.data));
+  if (isFailure(event)) {
+    const error = errorOf(event);
+    const failed = error === undefined ? event : { ...event, error };
     return state.chat.completion === undefined
-      ? failResponse(state.responses, event)
-      : failChat(state.chat, event);
+      ? failResponse(state.responses, failed)
+      : failChat(state.chat, failed);
   }
   // Realtime proxies and gateways keep the connection alive with events of their own.
   if (event.type === "ping" || event.type === "keepalive") return [];

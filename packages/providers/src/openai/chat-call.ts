@@ -45,7 +45,10 @@ function callOf(
   inThisChunk: ReadonlySet<ChatCall>,
 ): ChatCall {
   const index = wholeOf(native.index);
-  const known = index === undefined ? choice.calls.at(-1) : choice.byIndex.get(index);
+  const isBare = wordsOf(native.id) === undefined && wordsOf(body.name) === undefined;
+  // A piece that could begin no call goes on with the last one, though a wrong index says otherwise.
+  const byIndex = index === undefined ? undefined : choice.byIndex.get(index);
+  const known = byIndex ?? (index === undefined || isBare ? choice.calls.at(-1) : undefined);
   const same = known === undefined ? undefined : sameCall(choice, known, native, body, inThisChunk);
   if (same !== undefined) return same;
   const call: ChatCall = { key: undefined, id: undefined, name: undefined, isPlain: false, input: "" };

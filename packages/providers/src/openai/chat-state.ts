@@ -1,6 +1,7 @@
 /** What the adapter of Chat Completions remembers: the completion that is open, its choices, and the calls in them. */
 
 import type { BlockKey, Json, JsonObject } from "@blockyard/kernel";
+import type { Seal } from "./chat-content.ts";
 import type { Count, Turn } from "./turn.ts";
 
 export type SaidName = "text" | "thinking" | "refusal" | "audio";
@@ -17,15 +18,27 @@ export interface ChatCall {
 export interface Choice {
   readonly index: number;
   /** The block that is being written; another kind of content ends it. */
-  open: { readonly name: SaidName; readonly key: BlockKey; text: string } | undefined;
+  open: { readonly name: SaidName; readonly key: BlockKey; text: string; chars: number } | undefined;
   annotations: Json[];
   readonly calls: ChatCall[];
   /** Calls by the index that the server gives them. */
   readonly byIndex: Map<number, ChatCall>;
   finishReason: string | undefined;
-  /** Sound has come, and the words that it says. */
+  /** What it has said so far: a whole message that repeats it at the end says only the rest. */
+  readonly said: Set<SaidName | "call">;
+  /** What seals the thinking that is open, or all of it where none of it can be read. */
+  seal: Seal;
+  /** Tools that the server has run, by their index. */
+  readonly executed: Map<number, ExecutedTool>;
+  /** Sound has come. */
   hasAudio: boolean;
-  hasTranscript: boolean;
+}
+
+export interface ExecutedTool {
+  readonly key: BlockKey;
+  readonly toolUseId: string;
+  readonly toolName: string;
+  isEnded: boolean;
 }
 
 export interface Completion {

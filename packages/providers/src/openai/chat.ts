@@ -10,7 +10,19 @@ import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
 import { closeCall, growCall } from "./chat-call.ts";
-import { contentText, errorOf, imagesOf, thinkingText, unknownParts, usageOf } from "./chat-content.ts";
+import {
+  contentText,
+  costOf,
+  endingOf,
+  errorOf,
+  imagesOf,
+  sealOf,
+  sourcesOf,
+  thinkingText,
+  unknownParts,
+  usageOf,
+} from "./chat-content.ts";
+import { closeExecuted, takeExecuted } from "./chat-executed.ts";
 import {
   type ChatCall,
   type ChatState,
@@ -33,7 +45,8 @@ export function stepChat(state: ChatState, event: JsonObject): readonly BlockEve
   const [completion, started] = current(state, event);
   completion.turn.model = completion.turn.model ?? wordsOf(event.model);
   completion.turn.usage = usageOf(event) ?? completion.turn.usage;
-  if (Array.isArray(event.citations)) completion.sources = event.citations as readonly Json[];
+  const sources = sourcesOf(event);
+  if (sources.length > 0) completion.sources = sources;
   const events: BlockEvent[] = [...started];
   for (const native of listOf(event.choices)) {
     if (isObject(native)) events.push(...stepChoice(state, completion, native));
@@ -85,11 +98,13 @@ export function endChat(state: ChatState, isMarked = false): readonly BlockEvent
   ]);
   state.completion = undefined;
   const stopReason = finishReason;
-  if (!whole) return [...events, ...endTurn(completion.turn, { status: "error", reason: "interrupted" })];
-  if (stopReason === "error")
-    return [...events, ...endTurn(completion.turn, { status: "error", reason: "failed", stopReason })];
-  const reason = stopReason === "length" ? ("truncated" as const) : undefined;
-  return [...events, ...endTurn(completion.turn, { status: "done", reason, stopReason })];
+  const costUsd = costOf(completion.turn.usage);
+  if (!whole)
+    return [...events, ...endTurn(completion.turn, { status: "error", reason: "interrupted", costUsd })];
+  const ending = stopReason === undefined ? "whole" : endingOf(stopReason);
+  const status = ending === "whole" || ending === "truncated" ? "done" : "error";
+  const reason = ending === "whole" ? undefined : ending;
+  return [...events, ...endTurn(completion.turn, { status, reason, stopReason, costUsd })];
 }
 
 export function failChat(state: ChatState, event: JsonObject): readonly BlockEvent[] {
@@ -105,33 +120,80 @@ export function failChat(state: ChatState, event: JsonObject): readonly BlockEve
 
 function stepChoice(state: ChatState, completion: Completion, native: JsonObject): readonly BlockEvent[] {
   const choice = choiceOf(completion, native);
+  const isWhole = !isObject(native.delta) && isObject(native.message);
   const delta = isObject(native.delta) ? native.delta : objectOf(native.message);
-  for (const annotation of listOf(delta.annotations)) choice.annotations.push(annotation);
-  const events: BlockEvent[] = [
-    ...say(completion, choice, "thinking", thinkingText(delta)),
-    ...say(completion, choice, "text", contentText(delta.content ?? native.text)),
-    ...say(completion, choice, "refusal", textOf(delta.refusal) ?? ""),
-    ...say(completion, choice, "audio", textOf(objectOf(delta.audio).transcript) ?? ""),
+  // Some servers end their stream with the whole message.
+  const repeats = isWhole ? new Set(choice.said) : undefined;
+  const isNew = (name: SaidName | "call") => repeats?.has(name) !== true;
+  if (isNew("text")) for (const annotation of listOf(delta.annotations)) choice.annotations.push(annotation);
+  const events: BlockEvent[] = [];
+  if (isNew("thinking")) events.push(...think(completion, choice, delta));
+  if (isNew("text")) {
+    events.push(...say(completion, choice, "text", contentText(delta.content ?? native.text)));
+    events.push(...showParts(completion, choice, delta));
+  }
+  if (isNew("refusal")) events.push(...say(completion, choice, "refusal", textOf(delta.refusal) ?? ""));
+  const transcript = textOf(objectOf(delta.audio).transcript) ?? "";
+  if (isNew("audio")) events.push(...say(completion, choice, "audio", transcript));
+  choice.hasAudio ||= wordsOf(objectOf(delta.audio).data) !== undefined;
+  if (isNew("call")) events.push(...growCalls(completion, choice, delta));
+  const finish = wordsOf(native.finish_reason);
+  if (finish === undefined) return events;
+  choice.finishReason = finish;
+  completion.finishReason = completion.finishReason ?? finish;
+  const ending = endingOf(finish);
+  const how = ending === "whole" || ending === "truncated" ? "done" : "interrupted";
+  return [...events, ...closeChoice(state, completion, choice, how)];
+}
+
+function showParts(completion: Completion, choice: Choice, delta: JsonObject): readonly BlockEvent[] {
+  return [
     ...imagesOf(delta).flatMap((image) => [
       ...closeSaid(completion, choice, "done"),
       ...wholeBlock(completion.turn, "image", "", { ...image, ...choiceLabel(choice) }),
     ]),
     ...unknownParts(delta.content).flatMap(([part, type]) => [...unknownIn(completion.turn, part, type)]),
   ];
-  choice.hasAudio ||= wordsOf(objectOf(delta.audio).data) !== undefined;
-  const inThisChunk = new Set<ChatCall>();
+}
+
+function growCalls(completion: Completion, choice: Choice, delta: JsonObject): readonly BlockEvent[] {
   const calls = [
     ...listOf(delta.tool_calls).map(objectOf),
     ...(isObject(delta.function_call) ? [{ index: 0, function: delta.function_call }] : []),
   ];
-  if (calls.length > 0) events.push(...closeSaid(completion, choice, "done"));
-  for (const call of calls) events.push(...growCall(completion, choice, call, inThisChunk));
-  const finish = wordsOf(native.finish_reason);
-  if (finish === undefined) return events;
-  choice.finishReason = finish;
-  completion.finishReason = completion.finishReason ?? finish;
-  const how = finish === "error" ? "interrupted" : "done";
-  return [...events, ...closeChoice(state, completion, choice, how)];
+  const executed = listOf(delta.executed_tools).map(objectOf);
+  if (calls.length + executed.length === 0) return [];
+  choice.said.add("call");
+  const inThisChunk = new Set<ChatCall>();
+  return [
+    ...closeSaid(completion, choice, "done"),
+    ...calls.flatMap((call) => [...growCall(completion, choice, call, inThisChunk)]),
+    ...executed.flatMap((tool) => [...takeExecuted(completion, choice, tool)]),
+  ];
+}
+
+/** Reasoning, and what seals it. */
+function think(completion: Completion, choice: Choice, delta: JsonObject): readonly BlockEvent[] {
+  const events = say(completion, choice, "thinking", thinkingText(delta));
+  const { signature, opaque } = sealOf(delta);
+  if (signature === undefined && opaque === undefined) return events;
+  if (choice.open?.name !== "thinking" && choice.said.has("thinking")) return events;
+  const started =
+    choice.open === undefined && opaque !== undefined ? openSaid(completion, choice, "thinking") : [];
+  const before = choice.seal;
+  choice.seal = given({
+    signature: signature === undefined ? before.signature : (before.signature ?? "") + signature,
+    opaque: opaque === undefined ? before.opaque : (before.opaque ?? "") + opaque,
+  });
+  return [...events, ...started];
+}
+
+/** Reasoning that nobody can read, and that was told behind the first words, is a block at the end. */
+function sealedAlone(completion: Completion, choice: Choice): readonly BlockEvent[] {
+  const { opaque } = choice.seal;
+  choice.seal = {};
+  if (opaque === undefined) return [];
+  return wholeBlock(completion.turn, "thinking", "", { redacted: true, opaque, ...choiceLabel(choice) });
 }
 
 function choiceOf(completion: Completion, native: JsonObject): Choice {
@@ -145,8 +207,10 @@ function choiceOf(completion: Completion, native: JsonObject): Choice {
     calls: [],
     byIndex: new Map(),
     finishReason: undefined,
+    said: new Set(),
+    seal: {},
+    executed: new Map(),
     hasAudio: false,
-    hasTranscript: false,
   };
   completion.choices.set(index, choice);
   return choice;
@@ -154,24 +218,26 @@ function choiceOf(completion: Completion, native: JsonObject): Choice {
 
 function say(completion: Completion, choice: Choice, name: SaidName, text: string): readonly BlockEvent[] {
   if (text === "") return [];
-  if (name === "audio") choice.hasTranscript = true;
-  const events: BlockEvent[] = [];
-  if (choice.open?.name !== name) {
-    events.push(...closeSaid(completion, choice, "done"));
-    const own = {
-      ...(name === "refusal" ? { notice: "refusal" } : {}),
-      ...(name === "audio" ? { label: "audio" } : {}),
-      ...choiceLabel(choice),
-    };
-    const start = startBlock(completion.turn, name === "thinking" ? "thinking" : "text", own);
-    choice.open = { name, key: start.key, text: "" };
-    events.push(start);
-  }
-  const open = choice.open;
+  const events = choice.open?.name === name ? [] : [...openSaid(completion, choice, name)];
+  const open = choice.open as NonNullable<Choice["open"]>;
+  open.chars += text.length;
   // Citations have places in the text.
   if (name === "text") open.text += text;
   events.push({ type: "block-append", key: open.key, text });
   return events;
+}
+
+function openSaid(completion: Completion, choice: Choice, name: SaidName): readonly BlockEvent[] {
+  choice.said.add(name);
+  const closed = closeSaid(completion, choice, "done");
+  const own = {
+    ...(name === "refusal" ? { notice: "refusal" } : {}),
+    ...(name === "audio" ? { label: "audio" } : {}),
+    ...choiceLabel(choice),
+  };
+  const start = startBlock(completion.turn, name === "thinking" ? "thinking" : "text", own);
+  choice.open = { name, key: start.key, text: "", chars: 0 };
+  return [...closed, start];
 }
 
 function closeSaid(
@@ -182,11 +248,7 @@ function closeSaid(
   const open = choice.open;
   if (open === undefined) return [];
   choice.open = undefined;
-  const cited =
-    open.name === "text"
-      ? citationsOf([...choice.annotations, ...completion.sources.map(sourceOf)], open.text)
-      : {};
-  if (open.name === "text") choice.annotations = [];
+  const metadata = endOfSaid(completion, choice, open);
   return [
     {
       type: "block-end",
@@ -194,21 +256,34 @@ function closeSaid(
       status: how === "done" ? "done" : "error",
       ...given({
         reason: how === "done" ? undefined : how,
-        metadata: Object.keys(cited).length === 0 ? undefined : cited,
+        metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
       }),
     },
   ];
 }
 
+function endOfSaid(completion: Completion, choice: Choice, open: NonNullable<Choice["open"]>): JsonObject {
+  if (open.name === "thinking") {
+    const seal = { ...choice.seal };
+    choice.seal = {};
+    return open.chars === 0 ? { redacted: true, ...seal } : seal;
+  }
+  if (open.name !== "text") return {};
+  const annotations = [...choice.annotations, ...completion.sources.map(sourceOf)];
+  choice.annotations = [];
+  return citationsOf(annotations, open.text);
+}
+
 /** An answer that was spoken and not written down still shows. */
 function audioAlone(completion: Completion, choice: Choice): readonly BlockEvent[] {
-  if (!choice.hasAudio || choice.hasTranscript) return [];
+  if (!choice.hasAudio || choice.said.has("audio")) return [];
   choice.hasAudio = false;
   return wholeBlock(completion.turn, "text", "[audio]", { label: "audio", ...choiceLabel(choice) });
 }
 
 function sourceOf(source: Json): Json {
-  return typeof source === "string" ? { url: source } : source;
+  if (typeof source === "string") return { url: source };
+  return isObject(source) && source.url === undefined ? { ...source, url: source.link ?? "" } : source;
 }
 
 function closeChoice(
@@ -218,11 +293,13 @@ function closeChoice(
   how: "done" | "interrupted",
 ): readonly BlockEvent[] {
   const events: BlockEvent[] = [...closeSaid(completion, choice, how)];
-  if (how === "done") events.push(...audioAlone(completion, choice));
+  if (how === "done") events.push(...sealedAlone(completion, choice), ...audioAlone(completion, choice));
   for (const [i, call] of choice.calls.entries()) {
-    const isCut = choice.finishReason === "length" && i === choice.calls.length - 1;
+    const isLast = i === choice.calls.length - 1;
+    const isCut = isLast && endingOf(choice.finishReason ?? "") === "truncated";
     events.push(...closeCall(state, completion, choice, call, isCut ? "cut" : how));
   }
+  events.push(...closeExecuted(choice, how));
   choice.calls.length = 0;
   choice.byIndex.clear();
   return events;

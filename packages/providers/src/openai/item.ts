@@ -12,6 +12,7 @@ import { bounds } from "../limits.ts";
 import { given, listOf, numberOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
 import { joinDiffs, unifiedDiff } from "../unified-diff.ts";
+import { imageMetadata, imageOf } from "./chat-content.ts";
 
 export interface ItemCall {
   readonly toolUseId: string;
@@ -120,8 +121,18 @@ export function itemOutcome(item: JsonObject, input: Json | undefined): Outcome 
     case "image_generation_call":
       return { failed, error, shortResult: failed ? undefined : "1 image" };
     default:
-      return { failed, error };
+      return { failed, error, ...saidResult(item) };
   }
+}
+
+/** A tool that nobody has told us about says what came of it under one of these names. */
+const RESULTS = ["output", "outputs", "result", "results"] as const;
+
+function saidResult(item: JsonObject): Omit<Outcome, "failed"> {
+  const said = RESULTS.map((name) => item[name]).find((value) => value !== undefined && value !== null);
+  if (said === undefined) return {};
+  const isParts = typeof said === "string" || listOf(said).every((part) => isObject(part) && "text" in part);
+  return plainResult(isParts ? partsText(said) : JSON.stringify(said, null, 2), said);
 }
 
 /** Images that an item produced: below its call, beside its result. */
@@ -141,7 +152,7 @@ export function itemImages(
   return listOf(item.outputs)
     .filter(isObject)
     .filter((output) => output.type === "image" && wordsOf(output.url) !== undefined)
-    .map((output) => ({ text: "", metadata: { url: textOf(output.url) as string } }));
+    .map((output) => ({ text: "", metadata: imageMetadata(textOf(output.url) as string) }));
 }
 
 /** The call id that an output item answers; undefined for an item that is no output. */
@@ -266,7 +277,7 @@ function sources(action: JsonObject, item: JsonObject): Omit<Outcome, "failed"> 
   const found = [...listOf(action.sources), ...listOf(item.results)].filter(isObject);
   if (found.length === 0) return {};
   const citations = found.map((source) =>
-    given({ url: textOf(source.url) ?? "", title: wordsOf(source.title) }),
+    given({ url: textOf(source.url) ?? "", title: wordsOf(source.title) ?? wordsOf(source.name) }),
   );
   const text = citations.map((one) => [one.title, one.url].filter((part) => part).join("\n")).join("\n\n");
   const metadata = { citations, result: found };
@@ -296,13 +307,17 @@ function logs(item: JsonObject, input: Json | undefined): Omit<Outcome, "failed"
 }
 
 function plainResult(text: string, native: Json | undefined): Omit<Outcome, "failed"> {
-  const result = typeof native === "object" && native !== null ? { result: native } : {};
-  return { shortResult: rowOf(text), result: { kind: "tool_result", text, metadata: result } };
+  const images = [native ?? null, ...listOf(native)].map(imageOf).filter((image) => image !== undefined);
+  const isKept = images.length === 0 && typeof native === "object" && native !== null;
+  const metadata = { ...(isKept ? { result: native } : {}), ...(images.length > 0 ? { images } : {}) };
+  const shortResult = rowOf(text) ?? (images.length > 0 ? plural(images.length, "image") : undefined);
+  return { shortResult, result: { kind: "tool_result", text, metadata } };
 }
 
 function partsText(output: Json | undefined): string {
   if (typeof output === "string") return output;
   return listOf(output)
+    .filter((part) => imageOf(part) === undefined)
     .map((part) => textOf(objectOf(part).text) ?? `[${textOf(objectOf(part).type) ?? "part"}]`)
     .join("\n");
 }
@@ -336,7 +351,10 @@ function pick(item: JsonObject, ...names: readonly string[]): JsonObject {
   return Object.fromEntries(picked.map((name) => [name, item[name] as Json]));
 }
 
+/** The input of a tool that nobody has told us about: all that is neither its name nor its result. */
 function rest(item: JsonObject): JsonObject {
-  const { id: _, type: _type, status: _status, call_id: _call, ...others } = item;
-  return others;
+  const others = Object.entries(item).filter(([name]) => !NOT_INPUT.has(name));
+  return Object.fromEntries(others);
 }
+
+const NOT_INPUT: ReadonlySet<string> = new Set(["id", "type", "status", "call_id", "error", ...RESULTS]);

@@ -188,8 +188,12 @@ export function doneReasoning(response: Response, item: Item, native: JsonObject
     ["content", native.content],
   ] as const) {
     if ((item.parts.get(name)?.chars ?? 0) > 0) continue;
-    listOf(list).forEach((part, i) => {
-      events.push(...think(response, item, name, i, textOf(objectOf(part).text) ?? ""));
+    const texts = listOf(list).map((part) => textOf(objectOf(part).text) ?? "");
+    // Servers that have one kind of reasoning may stream it under one name, and repeat it under the other.
+    const chars = texts.join("\n\n").length;
+    if ([...item.parts.values()].some((part) => part.chars === chars)) continue;
+    texts.forEach((text, i) => {
+      events.push(...think(response, item, name, i, text));
     });
   }
   if (item.parts.size === 0) events.push(...openThinking(response, item, "summary"));

@@ -28,6 +28,7 @@ import {
   runCall,
   settleCall,
 } from "./response-calls.ts";
+import { isBackward, promptBlocks } from "./response-items.ts";
 import { type Item, indexIn, indexOfId, newItem, type Response } from "./response-state.ts";
 import {
   addPart,
@@ -92,9 +93,8 @@ function isRepeated(response: Response, name: string, number: number | undefined
 }
 
 function stepIn(response: Response, name: string, event: JsonObject): readonly BlockEvent[] {
-  const step = Object.hasOwn(STEPS, name) ? STEPS[name] : undefined;
-  if (step === undefined)
-    return PROGRESS.test(name) ? progress(response, event) : unknownIn(response.turn, event);
+  const step = Object.hasOwn(STEPS, name) ? STEPS[name] : stepAlike(name, event);
+  if (step === undefined) return unknownIn(response.turn, event);
   const isLate =
     !name.startsWith("output_item.") && response.items.get(indexIn(response, event))?.isDone === true;
   if (!isLate) return step(response, event);
@@ -104,8 +104,24 @@ function stepIn(response: Response, name: string, event: JsonObject): readonly B
 const OPENINGS = new Set(["created", "queued", "in_progress"]);
 const ENDS = new Set(["completed", "failed", "incomplete", "cancelled", "done"]);
 /** Says only that something goes on; the items say what. */
-const PROGRESS =
-  /^((web_search|file_search|code_interpreter|image_generation|mcp)_call\.\w+|mcp_list_tools\.\w+|compaction\.\w+)$/;
+const PROGRESS = /^(\w+_call|mcp_list_tools|compaction)\.(?!delta$)\w+$/;
+
+/** Events that no table has, of servers and tools that are new: what they are like tells what they say. */
+function stepAlike(name: string, event: JsonObject): Step | undefined {
+  if (/^reasoning\w*\.(added|delta|done)$/.test(name)) return thinkAlike(name);
+  const delta = textOf(event.delta);
+  if (PROGRESS.test(name)) return progress;
+  if (!/^\w+_call_\w+\.(delta|done)$/.test(name)) return undefined;
+  return (response, each) => (delta === undefined ? [] : growCall(response, each, delta));
+}
+
+function thinkAlike(name: string): Step {
+  const kind = name.startsWith("reasoning_summary") ? "summary" : "content";
+  if (name.endsWith(".added") || name.includes("_part.")) return () => [];
+  if (name.endsWith(".done")) return (response, event) => settleThinking(response, event, kind);
+  return (response, event) =>
+    growThinking(response, event, kind, textOf(event.delta) ?? textOf(objectOf(event.delta).text));
+}
 
 const STEPS: Readonly<Record<string, Step>> = {
   "output_item.added": (response, event) => addItem(response, event),
@@ -213,6 +229,27 @@ function wholeResponse(state: ResponsesState, answer: JsonObject): readonly Bloc
   response.unfinished = listOf(answer.output);
   if (isObject(answer.usage)) response.turn.usage = answer.usage;
   return started;
+}
+
+/** Items as an endpoint lists them, the latest first or last; a person's message begins a turn. */
+export function stepItems(state: ResponsesState, list: readonly Json[]): readonly BlockEvent[] {
+  const items = list.filter(isObject);
+  const events: BlockEvent[] = [];
+  for (const [i, item] of (isBackward(items) ? items.toReversed() : items).entries()) {
+    const isPrompt = item.type === "message" && item.role !== "assistant";
+    if (isPrompt && (state.response?.items.size ?? 0) > 0) events.push(...endItems(state));
+    const [response, started] = current(state, {});
+    events.push(...started);
+    if (isPrompt) events.push(...promptBlocks(response, item));
+    else events.push(...doneItem(response, item, i));
+  }
+  return [...events, ...endItems(state)];
+}
+
+function endItems(state: ResponsesState): readonly BlockEvent[] {
+  const { response } = state;
+  if (response === undefined) return [];
+  return [...closeAll(state, response, "done"), ...finish(state, response, { status: "done" })];
 }
 
 /** The stream has ended without saying so. */

@@ -5,7 +5,7 @@
 import type { BlockEvent, BlockKey, Json, JsonObject, Kind, Reason } from "@blockyard/kernel";
 import { placesIn } from "../cited-text.ts";
 import { isObject } from "../framing/json.ts";
-import { given, numberOf, textOf, wordsOf } from "../read.ts";
+import { given, numberOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { type UnknownPlace, unknownEvent } from "../unknown.ts";
 import { openaiUsage } from "../usage.ts";
 
@@ -41,6 +41,7 @@ export interface TurnEnd {
   readonly reason?: Reason | undefined;
   readonly stopReason?: string | undefined;
   readonly error?: string | undefined;
+  readonly costUsd?: number | undefined;
 }
 
 export function endTurn(turn: Turn, end: TurnEnd): readonly BlockEvent[] {
@@ -67,6 +68,7 @@ export function endTurn(turn: Turn, end: TurnEnd): readonly BlockEvent[] {
       stopReason: end.stopReason,
       error: end.error,
       usage,
+      costUsd: end.costUsd,
       models: model === undefined ? undefined : [model],
       native: native === undefined ? undefined : { usage: native },
     }),
@@ -131,7 +133,7 @@ export function errorBlock(
   event: JsonObject,
 ): { readonly events: readonly BlockEvent[]; readonly message: string } {
   const error = isObject(event.error) ? event.error : event;
-  const named = error.code ?? error.type;
+  const named = error.code ?? error.status_code ?? error.type;
   const code = typeof named === "number" ? String(named) : wordsOf(named);
   const message = messageOf(event);
   const start = startBlock(turn, "error", {
@@ -150,7 +152,18 @@ export function errorBlock(
 /** The sentence of an error, or all of it. */
 export function messageOf(event: JsonObject): string {
   const error = isObject(event.error) ? event.error : event;
-  return wordsOf(error.message) ?? textOf(event.error) ?? JSON.stringify(event);
+  const said = wordsOf(error.message) ?? wordsOf(error.detail) ?? wordsOf(error.status_msg);
+  return said ?? textOf(event.error) ?? JSON.stringify(event);
+}
+
+/** Whether an event that is neither API's tells of a failure: gateways and servers have forms of their own. */
+export function isFailure(event: JsonObject): boolean {
+  if (event.type === "error" || event.object === "error") return true;
+  if (isObject(event.error) || typeof event.error === "string") return true;
+  const isRefused = (numberOf(objectOf(event.base_resp).status_code) ?? 0) !== 0;
+  return (
+    isRefused || (event.type === undefined && (wordsOf(event.message) ?? wordsOf(event.detail)) !== undefined)
+  );
 }
 
 /** url_citation and its relatives, as a reader needs them; at their places, where the text is known. */

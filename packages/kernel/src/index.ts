@@ -19,6 +19,7 @@ export {
   type AskState,
   type AskSubject,
   type AskSuggestion,
+  allowsOnce,
   askSchema,
   expiredAsk,
   furtherAnswers,

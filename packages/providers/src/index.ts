@@ -13,6 +13,7 @@ export { cutCall, endCall, type Outcome, openResult, resultKey } from "./call.ts
 export { joinedLabels } from "./claude/ask.ts";
 export { codexAdapter } from "./codex/adapter.ts";
 export { codexParentThread } from "./codex/log.ts";
+export { unwrapCommand } from "./codex/shell.ts";
 export type { CodexStart } from "./codex/state.ts";
 export { codexAppServerAdapter } from "./codex-app-server/adapter.ts";
 export { KNOWN_PROMPT } from "./codex-app-server/items.ts";

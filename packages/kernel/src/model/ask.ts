@@ -195,6 +195,14 @@ export function furtherAnswers({
   return suggestions.filter((each) => !plain.includes(each));
 }
 
+/** Whether a yes for this once is among what the agent takes. Over ACP it names its options: without that one, every yes lasts. */
+export function allowsOnce({ kind, suggestions = [] }: Pick<Ask, "kind" | "suggestions">): boolean {
+  const kinds = suggestions.flatMap(
+    ({ native }) => (native as JsonObject | null | undefined)?.["kind"] ?? [],
+  );
+  return kind !== "permission" || kinds.length === 0 || kinds.includes("allow_once");
+}
+
 /** What the one who is asked has to give: leave, or an answer. */
 export function waitsFor({ kind }: Ask): "approval" | "answer" {
   return kind === "question" || kind === "elicitation" ? "answer" : "approval";

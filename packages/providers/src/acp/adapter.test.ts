@@ -316,6 +316,23 @@ describe("asks", () => {
     expect(of(played(lines), "text")[1]?.metadata).toMatchObject({ ask: { state: "denied" } });
   });
 
+  it.each<[string, JsonObject, JsonObject]>([
+    ["words", { command: ["rm", "-rf", "a b"] }, { command: "rm -rf 'a b'" }],
+    ["words of a shell", { command: ["/bin/bash", "-lc", "rm x"] }, { command: "rm x" }],
+    ["a folder", { command: "ls", directory: "/etc" }, { command: "ls", cwd: "/etc" }],
+    ["a folder by another name", { command: "ls", workdir: "/etc" }, { command: "ls", cwd: "/etc" }],
+  ])("[Y13] a command is what its input says, not its title: %s", (_, rawInput, subject) => {
+    const toolCall = { toolCallId: "a", title: "git status", kind: "execute", rawInput };
+    const params = { sessionId: "s", toolCall, options: [] };
+    const folded = played([
+      prompt(1),
+      ["out", { jsonrpc: "2.0", id: 0, method: "session/request_permission", params }],
+      answer(1),
+    ]);
+    const { ask } = of(folded, "tool_call")[0]?.metadata ?? {};
+    expect((ask as JsonObject).subject).toEqual({ type: "command", ...subject });
+  });
+
   const leave = (id: number | string, toolCallId: string): Line => [
     "out",
     {

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "@blockyard/kernel";
 import type { PatchChange } from "../apply-patch.ts";
 import type { Outcome } from "../call.ts";
 import { contentOf } from "../codex/outcome.ts";
+import { unwrapWords } from "../codex/shell.ts";
 import { editedFile, newFile } from "../edit-diff.ts";
 import { isObject } from "../framing/json.ts";
 import { languageOf } from "../language.ts";
@@ -34,17 +35,24 @@ export function outcomeOf(state: State, call: Call): Outcome {
 /** Whether it runs a command, as far as that is known by now. */
 export function isCommand(call: Call): boolean {
   if (call.isMcp) return false;
-  const command = textOf(call.input?.["command"]) ?? textOf(call.input?.["cmd"]);
-  if (command !== undefined) return true;
+  if (commandIn(call.input) !== undefined) return true;
   return call.kind === "execute" && (call.input === undefined || call.terminal !== undefined);
+}
+
+/** The command of an input, however it is written; the words of a list as one line. */
+function commandIn(input: JsonObject | undefined): string | undefined {
+  const command = input?.["command"] ?? input?.["cmd"];
+  const words = Array.isArray(command) && command.every((word) => typeof word === "string") ? command : [];
+  return textOf(command) ?? (words.length === 0 ? undefined : unwrapWords(words));
 }
 
 export function commandMetadata(call: Call): JsonObject {
   const { input = {} } = call;
+  const folder = [input["cwd"], input["directory"], input["workdir"]].map(wordsOf).find(Boolean);
   return given({
-    command: textOf(input["command"]) ?? textOf(input["cmd"]) ?? call.title,
+    command: commandIn(input) ?? call.title,
     description: wordsOf(input["description"]),
-    cwd: wordsOf(input["cwd"]) ?? wordsOf(objectOf(call.meta.terminal_info).cwd),
+    cwd: folder ?? wordsOf(objectOf(call.meta.terminal_info).cwd),
     background: input["run_in_background"] === true || input["is_background"] === true ? true : undefined,
   });
 }

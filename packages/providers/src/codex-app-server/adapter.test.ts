@@ -473,6 +473,27 @@ describe("asks", () => {
     );
   });
 
+  it("[X71] rights that a request asks for besides are shown", () => {
+    const changes = [{ path: "/w/a", kind: { type: "add" }, diff: "one\n" }];
+    const patch = one(
+      whole(
+        started({ type: "fileChange", id: "f", changes, status: "inProgress" }),
+        ask(0, "item/fileChange/requestApproval", { itemId: "f", reason: "Tidy up", grantRoot: "/" }),
+      ),
+      "tool_call",
+    );
+    expect(patch.metadata.ask).toMatchObject({ title: "Tidy up: Write to /", input: { grantRoot: "/" } });
+    const more = { additionalPermissions: { network: true }, environmentId: "elsewhere" };
+    const params = { itemId: "c", command: "make it", commandActions: [], environmentId: "local" };
+    const run = (given: JsonObject) =>
+      one(whole(started(command()), ask(0, "item/commandExecution/requestApproval", given)), "tool_call");
+    expect((run(params).metadata.ask as JsonObject).input).toEqual({ command: "make it" });
+    expect((run({ ...params, ...more }).metadata.ask as JsonObject).input).toEqual({
+      command: "make it",
+      ...more,
+    });
+  });
+
   it("[X71] questions have their options, and the answers are the chosen labels or words", () => {
     const questions = [
       {

@@ -94,11 +94,28 @@ function commandAsk(params: JsonObject): AskSpec {
         ...alwaysSuggestions(params),
         stopSuggestion,
       ],
-      ...given({ title: wordsOf(params.reason), input: { command: raw } }),
+      ...given({ title: wordsOf(params.reason), input: { command: raw, ...beyond(params) } }),
     },
-    own: { toolName: "command_execution", input: { command: raw } },
+    own: { toolName: "command_execution", input: { command: raw, ...beyond(params) } },
   };
 }
+
+/** What a request asks for besides what is shown of it: other rights, another machine. Nobody grants what they do not see. */
+function beyond(params: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(params).filter(
+      ([name, value]) =>
+        !SHOWN.has(name) && value !== null && !(name === "environmentId" && value === "local"),
+    ),
+  );
+}
+
+const SHOWN = new Set(
+  (
+    "threadId turnId itemId approvalId startedAtMs kind command cwd commandActions reason availableDecisions " +
+    "networkApprovalContext proposedExecpolicyAmendment proposedNetworkPolicyAmendments"
+  ).split(" "),
+);
 
 /** A rule that Codex keeps: for every project, with no end. It is offered in those words. */
 function alwaysSuggestions(params: JsonObject): readonly AskSuggestion[] {
@@ -133,6 +150,7 @@ function patchAsk(params: JsonObject, thread: Thread): AskSpec {
   const changes = changesOf(item.changes);
   const paths = changes.map(({ path }) => path);
   const root = wordsOf(params.grantRoot);
+  const more = beyond(params);
   return {
     title: paths.join(", "),
     ask: {
@@ -148,10 +166,15 @@ function patchAsk(params: JsonObject, thread: Thread): AskSpec {
         stopSuggestion,
       ],
       ...given({
-        title: wordsOf(params.reason) ?? (root === undefined ? undefined : `Write to ${root}`),
+        title: wordsOf(
+          [wordsOf(params.reason), root && `Write to ${root}`]
+            .filter((each) => each !== undefined)
+            .join(": "),
+        ),
+        input: Object.keys(more).length === 0 ? undefined : more,
       }),
     },
-    own: { toolName: "file_change", input: {} },
+    own: { toolName: "file_change", input: more },
   };
 }
 

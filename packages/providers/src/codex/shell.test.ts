@@ -8,6 +8,7 @@ it.each([
   ["/bin/bash -lc true", "true"],
   ["/bin/zsh -lc 'echo $HOME'", "echo $HOME"],
   ["/usr/bin/sh -c 'a; b'", "a; b"],
+  ["/opt/homebrew/bin/fish -c 'a; b'", "a; b"],
   ["bash -l -c 'a b'", "a b"],
   ["bash --noprofile -lc 'a b'", "a b"],
   // Double quotes: a backslash is special before $ ` " \ only.
@@ -48,6 +49,14 @@ it.each([
   ["bash -lc trailing\\"],
   ["bash -lc 'echo $0' name"],
   ["crash -lc 'x'"],
+  // Programs that are only called like a shell.
+  ["./bash -lc 'git status'"],
+  ["/w/evil/bash -lc 'git status'"],
+  ["/tmp/bin/sh -c 'git status'"],
+  ["/bin/../w/bash -lc 'git status'"],
+  ["bin/bash -lc 'git status'"],
+  [`"C:\\\\work\\\\cmd.exe" /c dir`],
+  ["pwsh -WorkingDirectory /w/evil -Command ls"],
   ["npm run bash -lc x"],
 ])("[X7] without a shell that runs a script nothing is taken off %j", (raw) => {
   expect(unwrapCommand(raw)).toBe(raw);

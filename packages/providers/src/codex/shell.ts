@@ -2,11 +2,17 @@
  * Takes the shell wrapper off a command for display: `/bin/bash -lc 'ls -1'` is `ls -1` to a reader.
  *
  * Codex joins the arguments of the process into one shell-quoted string; this reads such a string back by the
- * shell's own quoting rules. Not a shell: nothing is expanded, and what does not read cleanly is left as it is.
+ * shell's own quoting rules. Not a shell: nothing is expanded, and what does not read cleanly is left as it is. So is a program that
+ * only has a shell's name, such as one in the workspace: people and rules would take it for the shell.
  */
 
 const SHELLS = new Set(["sh", "bash", "zsh", "dash", "ksh", "ash", "fish"]);
 const POWERSHELLS = new Set(["powershell", "pwsh"]);
+/** Where systems keep their shells, and where people install others. */
+const SHELL_FOLDERS =
+  /^(|(\/usr(\/local|\/pkg)?|\/opt\/(homebrew|local))?\/s?bin\/|\/run\/current-system\/sw\/bin\/|\/data\/data\/com\.termux\/files\/usr\/bin\/|[a-z]:\\(windows|program files)\\([\w .]+\\)*)$/i;
+/** Options of PowerShell that change nothing of what is run. */
+const POWERSHELL_FLAGS = /^-(noprofile|nologo|noninteractive|nop|noni|c|command)$/i;
 
 /** The script that a shell was asked to run; the command itself where no shell is in front. */
 export function unwrapCommand(command: string): string {
@@ -87,7 +93,9 @@ function readDoubleQuoted(line: string, start: number): { text: string; end: num
 
 /** `[bash, -lc, script]`, `[powershell.exe, -NoProfile, -Command, script]`, `[cmd, /c, script]` → script. */
 function scriptOf(words: readonly string[]): string | undefined {
-  const shell = baseName(words[0] ?? "");
+  const [path = ""] = words;
+  const shell = baseName(path);
+  if (!SHELL_FOLDERS.test(path.slice(0, folderLength(path)))) return undefined;
   const script = words.at(-1);
   const flags = words.slice(1, -1);
   if (script === undefined || flags.length === 0) return undefined;
@@ -96,13 +104,21 @@ function scriptOf(words: readonly string[]): string | undefined {
     const isScript = /^-[a-z]*c$/.test(last ?? "") && others.every((flag) => /^--?[a-z-]+$/.test(flag));
     return isScript ? script : undefined;
   }
-  if (POWERSHELLS.has(shell)) return /^-c(ommand)?$/i.test(flags.at(-1) ?? "") ? script : undefined;
+  if (POWERSHELLS.has(shell)) {
+    const isScript =
+      /^-c(ommand)?$/i.test(flags.at(-1) ?? "") && flags.every((flag) => POWERSHELL_FLAGS.test(flag));
+    return isScript ? script : undefined;
+  }
   if (shell === "cmd") return flags.every((flag) => /^\/[a-z]$/i.test(flag)) ? script : undefined;
   return undefined;
 }
 
+function folderLength(path: string): number {
+  return Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1;
+}
+
 function baseName(path: string): string {
-  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1).toLowerCase();
+  const name = path.slice(folderLength(path)).toLowerCase();
   return name.endsWith(".exe") ? name.slice(0, -4) : name;
 }
 

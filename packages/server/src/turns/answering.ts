@@ -23,7 +23,7 @@ import {
   problem,
 } from "@blockyard/kernel";
 import type { Secrets } from "../ingest/secrets.ts";
-import { lateText } from "./late-answer.ts";
+import { deedOf, lateText } from "./late-answer.ts";
 import { refusalText } from "./refusal.ts";
 import { type Decision, isOwnSuggestion, type Rules } from "./rules/rules.ts";
 import type { Run, TurnRequest, TurnStart } from "./run.ts";
@@ -53,7 +53,8 @@ export interface AnsweringOptions {
 /** What was allowed before the server went away, for the turn that goes on. */
 interface Leave {
   readonly by: AgentId;
-  readonly input: string;
+  /** Exactly what was asked for. */
+  readonly deed: string;
 }
 
 /** An ask is heard of when it is committed; the run that wrote it may know its block a moment later. */
@@ -140,8 +141,7 @@ export class Answering {
 
   #leaveFor(conversation: ConversationId, ask: Ask): Decision | undefined {
     const leave = this.#leaves.get(conversation);
-    if (leave === undefined || ask.kind !== "permission" || leave.input !== JSON.stringify(ask.input ?? null))
-      return undefined;
+    if (leave === undefined || ask.kind !== "permission" || leave.deed !== deedOf(ask)) return undefined;
     this.#leaves.delete(conversation);
     return { allow: true, by: leave.by, words: RESTARTED };
   }
@@ -201,8 +201,7 @@ export class Answering {
       ...(cwd === undefined ? {} : { cwd }),
       ...(turn.model === undefined ? {} : { model: turn.model }),
     };
-    if (given.allow && ask.kind === "permission")
-      this.#leaves.set(conversation, { by, input: JSON.stringify(ask.input ?? null) });
+    if (given.allow && ask.kind === "permission") this.#leaves.set(conversation, { by, deed: deedOf(ask) });
     const refused = await this.#options.start(by, request, (draft) => {
       const now = draft.block(block);
       if (isProblem(now)) return now;

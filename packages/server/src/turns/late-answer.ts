@@ -10,6 +10,11 @@ export function lateText(ask: Ask, given: Given, plan: string | undefined): stri
   return `${BEFORE} ${saidOf(ask, given, plan)}`;
 }
 
+/** What an ask is for, to be compared with what is asked after the restart: two tools may be given the same input. */
+export function deedOf({ subject, input }: Pick<Ask, "subject" | "input">): string {
+  return JSON.stringify([subject ?? null, input ?? null]);
+}
+
 const BEFORE = "You were cut off by a restart while you waited for the user, who has answered now.";
 
 function saidOf(ask: Ask, { allow, message, answer }: Given, plan: string | undefined): string {

@@ -26,6 +26,16 @@ const permission: Ask = {
   ],
 };
 
+/** Over ACP, of an agent that offers no yes for once. */
+const lasting: Ask = {
+  ...{ id: "q", kind: "permission", state: "asked" },
+  suggestions: [
+    { id: "a", label: "Always", scope: "always", native: { kind: "allow_always" } },
+    { id: "r", label: "No", scope: "once", deny: true, native: { kind: "reject_once" } },
+    { id: "rule-workspace", label: "Allow `ls` in this workspace", scope: "workspace" },
+  ],
+};
+
 async function answered(ask: Ask, given: Given): Promise<Ask | string> {
   const kernel = new Kernel(new VirtualEnv(1), new MemoryStore("m"));
   const conversation = (await kernel.createConversation("ann", "")) as string;
@@ -55,6 +65,16 @@ function chose(id: string, chosen: string[], text?: string): Given {
     answer: { questions: { [id]: { chosen, ...(text === undefined ? {} : { text }) } } },
   };
 }
+
+it("[D51] [D52] an agent that takes no yes for once is not told one for good instead", async () => {
+  const refused = "this agent takes no approval for once: choose one of its answers";
+  expect(await answered(lasting, { allow: true })).toBe(refused);
+  expect(await answered(lasting, { allow: true, answer: { suggestion: "rule-workspace" } })).toBe(refused);
+  expect(await answered(lasting, { allow: true, answer: { suggestion: "a" } })).toMatchObject({
+    state: "allowed",
+  });
+  expect(await answered(lasting, { allow: false })).toMatchObject({ state: "denied" });
+});
 
 describe("an answer to questions", () => {
   it.each<[Given, string]>([

@@ -8,6 +8,7 @@ import {
   type AskAnswer,
   type AskQuestion,
   type AskState,
+  allowsOnce,
   askOf,
   type BlockId,
   type Draft,
@@ -85,6 +86,9 @@ export function checkAnswer(ask: Ask, { allow, answer }: Given): Problem | undef
     if ((taken.deny === true) === allow)
       return invalid("allow", `${suggestion} ${allow ? "denies" : "allows"} this, and allow says otherwise`);
   }
+  const isTheirs = ask.suggestions?.some(({ id, native }) => id === suggestion && native !== undefined);
+  if (allow && isTheirs !== true && !allowsOnce(ask))
+    return invalid("suggestion", "this agent takes no approval for once: choose one of its answers");
   if (content !== undefined && ask.kind !== "elicitation")
     return invalid("content", "this request has no fields");
   for (const [id, said] of Object.entries(questions)) {

@@ -55,9 +55,13 @@ export function commandsIn(text: string): readonly Command[] | undefined {
   return isPlain && commands.length > 0 ? commands : undefined;
 }
 
-/** The words of a text however it is written, for what refuses: rather one too many than one too few. */
-export function looseWords(text: string): readonly string[] {
-  return text.split(/[\s;&|()<>{}`"'$\\=]+/).filter((word) => word !== "");
+/**
+ * The words of a text however it is written, for what refuses: rather one too many than one too few. Once as if quotes and backslashes
+ * ended a word, and once as if they were not there.
+ */
+export function looseWords(text: string): readonly (readonly string[])[] {
+  const wordsOf = (each: string) => each.split(/[\s;&|()<>{}`"'$\\=]+/).filter((word) => word !== "");
+  return [wordsOf(text), wordsOf(text.replace(/["'\\]/g, ""))];
 }
 
 /** Expansions, substitutions, redirections, groups, patterns, escapes. */

@@ -6,6 +6,7 @@
  */
 
 import { basename } from "node:path";
+import { guardOfName, veilOf } from "../../files/guarded-path.ts";
 
 interface Program {
   /** What its second word may be; absent: anything, it is a target or a script. */
@@ -16,8 +17,10 @@ interface Program {
   readonly nouns?: ReadonlySet<string>;
   /** Options that change nothing of what the first words say. */
   readonly options: ReadonlySet<string>;
-  /** Words that are no options and ask all the same. */
+  /** Words that ask all the same, options among them. */
   readonly asks?: (verb: string, word: string) => boolean;
+  /** Whether all words behind the verb together mean something else than the first words say. */
+  readonly asksTogether?: (verb: string, rest: readonly string[]) => boolean;
 }
 
 const set = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
@@ -32,9 +35,19 @@ const SCRIPTS = set(
 const PACKAGES = set(
   "install i ci add remove test t run run-script start build lint outdated ls list view info why audit",
 );
-/** A rule about one of these would be about every program that it can be given. */
+/** A rule about one of these would be about every program, or every piece of code, that it can be given. */
 const INTERPRETERS =
-  /^(sh|bash|dash|zsh|ksh|fish|pwsh|cmd|python[\d.]*|pypy\d?|node|nodejs|tsx|ts-node|deno|bun|ruby|perl|php|lua|env|sudo|xargs)$/;
+  /^(sh|bash|dash|zsh|ksh|fish|pwsh|cmd|python[\d.]*|ipython\d?|pypy\d?|node|nodejs|tsx|ts-node(-\w+)?|babel-node|swc-node|vite-node|esno|esr|jiti|zx|deno|bun|ruby|irb|perl|php|lua|env|sudo|xargs|busybox|ssh|find|awk|gawk|sed|cross-env(-shell)?|dotenv(x|-cli)?|env-cmd|concurrently|npm-run-all\d?|run-[sp]|nodemon|onchange|chokidar(-cli)?|entr|watchexec|start-server-and-test|wait-on|execa|shx|npx|pnpx|bunx|uvx|pipx|dlx|exec|pm2|forever|nx|turbo|lerna|wireit|invoke|fabric|doit|just|task|script|flock|strace|ltrace|gdb|su|runuser|setpriv|pkexec|systemd-run|firejail|bwrap|proot|fakeroot|expect|tmux|screen|direnv|nix-shell|nsenter|socat|cpulimit|taskset|chrt|catchsegv|valgrind|perf)$/;
+
+/** Whether a program runs what its words say. */
+export function runsItsWords(program: string): boolean {
+  return INTERPRETERS.test(basename(program).toLowerCase());
+}
+
+/** Remotes as git calls them itself: any other word may be a folder of the workspace, whose hooks a push runs. */
+const REMOTES = set("origin upstream");
+/** They put a file where a word says. */
+const PUTS_FILES = /^(mv|checkout|restore)$/;
 
 const scripts: Program = { verbs: PACKAGES, nouns: set("run run-script"), options: SCRIPTS };
 const containers: Program = {
@@ -77,13 +90,21 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
         "--no-tags --rebase --ff-only --no-ff --autostash --abort --continue --skip --soft --mixed --show-toplevel --abbrev-ref --others " +
         "--exclude-standard --count",
     ),
-    // Another repository, by its address or folder; a branch that is overwritten or deleted there.
-    asks: (verb, word) => /^(fetch|pull|push)$/.test(verb) && /[:+]|^[./]/.test(word),
+    // Another repository, by its address; a branch that is overwritten or deleted there; a strategy, which is a program; a guarded file.
+    asks: (verb, word) =>
+      (/^(fetch|pull|push)$/.test(verb) && /[:+]|^[./]/.test(word)) ||
+      (/^(merge|rebase|pull)$/.test(verb) && word.startsWith("-s")) ||
+      (PUTS_FILES.test(verb) && !word.startsWith("-") && guardOfName(word) !== undefined),
+    asksTogether: (verb, rest) =>
+      /^(fetch|pull|push)$/.test(verb) &&
+      !REMOTES.has(rest.find((word) => !/^(-.*|\d+)$/.test(word)) ?? "origin"),
   },
   npm: scripts,
   pnpm: scripts,
   yarn: {
-    wholes: set("config exec dlx x node set plugin global create link unplug workspace"),
+    wholes: set(
+      "config exec dlx x node set plugin global create link unplug workspace workspaces policies npm",
+    ),
     nouns: set("run"),
     options: SCRIPTS,
   },
@@ -181,12 +202,12 @@ export function isMoreThanItsVerb(words: readonly string[]): boolean {
   const [, verb = "", ...rest] = words;
   if (program.verbs?.has(verb) === false || program.wholes?.has(verb) === true || verb.startsWith("-"))
     return true;
-  return rest.some((word) => !isHarmless(program, verb, word));
+  return rest.some((word) => !isHarmless(program, verb, word)) || program.asksTogether?.(verb, rest) === true;
 }
 
 function isHarmless({ options, asks }: Program, verb: string, word: string): boolean {
-  if (ELSEWHERE.test(word)) return false;
-  if (!word.startsWith("-")) return asks?.(verb, word) !== true;
+  if (ELSEWHERE.test(word) || asks?.(verb, word) === true || veilOf(word, false) === "hidden") return false;
+  if (!word.startsWith("-")) return true;
   const name = word.replace(/=.*$/s, "");
   return options.has(name) || EVERYWHERE.has(name) || /^-[jU]?\d+$/.test(word);
 }

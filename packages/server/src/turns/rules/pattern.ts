@@ -11,19 +11,23 @@ import { guardOfName } from "../../files/guarded-path.ts";
 import { LOOSE_WORDS, OFFERED_PATTERNS } from "../limits.ts";
 import { type Command, commandsIn, looseWords } from "./command-words.ts";
 import type { Pattern } from "./contract.ts";
-import { firstWords, isMoreThanItsVerb } from "./first-words.ts";
+import { firstWords, isMoreThanItsVerb, runsItsWords } from "./first-words.ts";
 
-/** What a rule made from this would be about; empty where none can be made. `cwd`: the folder of the conversation. */
+/**
+ * What a rule made from this would be about; empty where none can be made. `cwd`: the folder of the conversation. `isExact`: a command as it
+ * stands, and nothing that begins like it.
+ */
 export function patternsOf(
   subject: AskSubject | undefined,
   cwd: string,
   isDeny: boolean,
+  isExact = false,
 ): readonly Pattern[] {
   switch (subject?.type) {
     case "command": {
       const commands = commandsIn(subject.command) ?? [];
       if (!isDeny && !areApart(commands, cwd)) return [];
-      const found = commands.map(({ words }) => commandPattern(words, isDeny));
+      const found = commands.map(({ words }) => commandPattern(words, isDeny, isExact));
       return found.length > OFFERED_PATTERNS ? [] : unique(found);
     }
     case "diff": {
@@ -52,8 +56,8 @@ export function patternsOf(
   }
 }
 
-function commandPattern(words: readonly string[], isDeny: boolean): Pattern {
-  const first = firstWords(words, isDeny);
+function commandPattern(words: readonly string[], isDeny: boolean, isExact: boolean): Pattern {
+  const first = isExact ? undefined : firstWords(words, isDeny);
   return first === undefined
     ? { type: "command", words: [...words], exact: true }
     : { type: "command", words: [...first] };
@@ -81,11 +85,9 @@ export function allows(patterns: readonly Pattern[], subject: AskSubject, cwd: s
 export function denies(pattern: Pattern, subject: AskSubject, cwd: string): boolean {
   if (subject.type === "command" && pattern.type === "command") {
     const commands = commandsIn(subject.command);
-    if (commands !== undefined) return commands.some(({ words }) => isDenied(pattern, words));
-    const loose = looseWords(subject.command);
-    const most = pattern.exact === true ? pattern.words.length : LOOSE_WORDS;
-    const isProgram = (word: string) => basename(word) === basename(pattern.words[0] ?? "");
-    return loose.some((word, i) => isProgram(word) && isDenied(pattern, loose.slice(i, i + most)));
+    const isPlain = commands?.every(({ words: [program = ""] }) => !runsItsWords(program));
+    if (commands?.some(({ words }) => isDenied(pattern, words)) === true) return true;
+    return isPlain !== true && looseWords(subject.command).some((words) => isAmong(pattern, words));
   }
   if (subject.type === "diff")
     return (
@@ -97,13 +99,15 @@ export function denies(pattern: Pattern, subject: AskSubject, cwd: string): bool
 
 /**
  * Whether each of several commands does what it does alone. What is written into a program that runs or obeys it does not; nor does
- * what follows a change of the shell itself, or of its folder to one that is outside.
+ * what follows a change of the shell itself, or of its folder to one that is outside. What obeys a repository counts where the
+ * conversation works: a folder below may be made into a repository of its own, with hooks and settings that nobody has seen.
  */
 function areApart(commands: readonly Command[], cwd: string, from = cwd): boolean {
   let folder = from;
   for (const { words, isPiped } of commands) {
     const [program = "", to, ...more] = words;
     if (isPiped && !FILTERS.has(program)) return false;
+    if (folder !== cwd && OBEYS_REPOSITORY.has(program)) return false;
     if (commands.length === 1 || program !== "cd") continue;
     folder = resolve(folder, to ?? "/");
     if (more.length > 0 || to?.startsWith("-") === true || !within(cwd, folder)) return false;
@@ -111,16 +115,25 @@ function areApart(commands: readonly Command[], cwd: string, from = cwd): boolea
   return true;
 }
 
+const OBEYS_REPOSITORY = new Set(["git", "gh", "glab"]);
+
 /** Programs that print what they are given, or a part of it. */
 const FILTERS = new Set(
   "cat head tail grep egrep fgrep rg wc sort uniq cut tr nl tac rev fold fmt column jq less more".split(" "),
 );
 
+/** Whether what a rule denies begins somewhere among words. */
+function isAmong(pattern: CommandPattern, words: readonly string[]): boolean {
+  const most = pattern.exact === true ? pattern.words.length : LOOSE_WORDS;
+  return words.some((_, i) => isDenied(pattern, words.slice(i, i + most)));
+}
+
 /** Whether a command is what a rule denies, also where options stand in front of its verb, or its program is named by its path. */
 function isDenied({ words: denied, exact }: CommandPattern, words: readonly string[]): boolean {
   const [program = "", ...rest] = denied;
   const [given = "", ...others] = words;
-  if (basename(given) !== basename(program)) return false;
+  // Some file systems take a name in any case.
+  if (basename(given).toLowerCase() !== basename(program).toLowerCase()) return false;
   if (exact === true) return sameWords(rest, others);
   return verbPlaces(others).some((at) => sameWords(rest, others.slice(at, at + rest.length)));
 }
@@ -198,8 +211,9 @@ function guardOf(path: string, cwd: string): string | undefined {
 
 function hostOf(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
-  const { protocol, hostname } = new URL(url);
-  return /^https?:$/.test(protocol) ? hostname || undefined : undefined;
+  // With the port, where it is not the usual one: behind each is another program.
+  const { protocol, host } = new URL(url);
+  return /^https?:$/.test(protocol) ? host || undefined : undefined;
 }
 
 function unique(patterns: readonly Pattern[]): readonly Pattern[] {

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Ask, type AskSubject, isProblem, VirtualEnv } from "@blockyard/kernel";
+import { type Ask, type AskSubject, isProblem, type JsonObject, VirtualEnv } from "@blockyard/kernel";
 import { afterAll, expect, it } from "vitest";
 import { commandsIn } from "./command-words.ts";
 import type { Pattern } from "./contract.ts";
@@ -94,6 +94,29 @@ it.each<[string, string, boolean]>([
   ["git push origin main", "git push origin +main", false],
   ["git push origin main", "git push origin :main", false],
   ["git push origin main", "git push --force origin main", false],
+  // A word that is no remote is a folder: a push runs its hooks.
+  ["git push origin main", "git push sub main", false],
+  ["git push origin main", "git push -u sub main", false],
+  ["git push origin main", "git push -- sub main", false],
+  ["git fetch", "git fetch --depth 1 origin main", true],
+  ["git fetch", "git fetch sub", false],
+  ["git pull", "git pull --rebase sub main", false],
+  ["git push sub main", "git push sub main", true],
+  ["git push sub main", "git push sub other", false],
+  // A strategy is a program: `git-merge-x/y` in the folder.
+  ["git rebase main", "git rebase -s x/y main", false],
+  ["git merge main", "git merge -sx/y main", false],
+  ["git pull", "git pull --rebase -s x/y origin", false],
+  ["git commit -m a", "git commit -s -m b", true],
+  ["git status", "git status -s", true],
+  // Files that programs obey, or that hold secrets.
+  ["git mv a b", "git mv a src/b", true],
+  ["git mv a b", "git mv a .vscode/tasks.json", false],
+  ["git checkout main", "git checkout evil -- CLAUDE.md", false],
+  ["git restore a", "git restore package.json", false],
+  ["git add a", "git add b package.json", true],
+  ["git add a", "git add .env", false],
+  ["gh release upload v1 a.zip", "gh release upload v1 id_rsa", false],
   ["git log", "git log --oneline -5", true],
   ["git diff", "git diff main..feature", true],
   ["git diff", "git diff --no-index /etc/passwd a", false],
@@ -107,6 +130,11 @@ it.each<[string, string, boolean]>([
   ["npm init x", "npm init evil", false],
   ["npx eslint .", "npx eslint src", true],
   ["npx tsx a.ts", "npx tsx evil.ts", false],
+  ["npx concurrently a", "npx concurrently ./evil.sh", false],
+  ["npx cross-env a", "npx cross-env ./evil.sh", false],
+  ["npx vite-node a.ts", "npx vite-node evil.ts", false],
+  ["yarn nodemon a.js", "yarn nodemon evil.js", false],
+  ["yarn workspaces list", "yarn workspaces foreach exec ./evil.sh", false],
   ["uv run pytest", "uv run pytest tests", true],
   ["uv run python a.py", "uv run python evil.py", false],
   ["go run ./a", "go run ./evil", false],
@@ -131,6 +159,11 @@ it.each<[string, string, boolean]>([
   ["cd src && npm test", "cd src; cd ../..; npm test", false],
   ["cd /tmp && npm test", "cd /tmp && npm test", false],
   ["cd - && npm test", "cd - && npm test", false],
+  // A folder below can be a repository of its own.
+  ["git status", "cd src && git status", false],
+  ["cd src && git status", "cd src && git status", false],
+  ["cd /w && git status", "cd /w && git status", true],
+  ["gh pr view 1", "cd src && gh pr view 1", false],
 ])("[D60] a rule from `%s` for `%s`: %s", (from, later, isAllowed) => {
   expect(allows(patternsOf(command(from), "/w", false), command(later), "/w")).toBe(isAllowed);
 });
@@ -196,6 +229,86 @@ it.each(TRICKS)("[D60] a rule from `%s` covers none of %s, however it is spelt",
   expect(tricks.filter((text) => allows(patterns, command(text), "/w"))).toEqual([]);
 });
 
+it("[D60] what obeys a repository is covered in the folder of the conversation, and in none below", () => {
+  const [git, npm] = ["git status", "npm test"].map((text) => patternsOf(command(text), "/w", false));
+  const at = (text: string, cwd: string): AskSubject => ({ type: "command", command: text, cwd });
+  expect(allows(git ?? [], at("git status", "/w"), "/w")).toBe(true);
+  expect(allows(git ?? [], at("git status", "/w/evil"), "/w")).toBe(false);
+  expect(allows(npm ?? [], at("npm test", "/w/pkg"), "/w")).toBe(true);
+});
+
+/** What is asked for besides what a rule compares. */
+it.each<[string, JsonObject | undefined, boolean]>([
+  ["nothing", undefined, true],
+  [
+    "its words",
+    { command: "npm test", description: "Run the tests", timeout: 5, is_background: false },
+    true,
+  ],
+  ["its shell", { command: "/bin/bash -lc 'npm test'", cwd: "/w" }, true],
+  ["its list of parts", { command: "npm test", commands: ["npm test"] }, true],
+  ["another program that is called a shell", { command: "/w/evil/bash -lc 'npm test'" }, false],
+  ["to leave the agent's sandbox", { command: "npm test", dangerouslyDisableSandbox: true }, false],
+  ["variables", { command: "npm test", env: { PATH: "/w/evil" } }, false],
+  ["arguments", { command: "npm test", args: ["--", "x"] }, false],
+  ["a shell", { command: "npm test", shell: "./evil" }, false],
+  ["another folder", { command: "npm test", workdir: "/tmp" }, false],
+  ["other rights", { command: "npm test", additionalPermissions: { network: true } }, false],
+  ["another command", { command: "rm -rf /" }, false],
+  ["two commands", { command: "npm test", cmd: "rm -rf /" }, false],
+  ["a command in words", { command: ["rm", "-rf", "/"] }, false],
+  ["no command: only a title says so", { script: "rm -rf /" }, false],
+])("[D60] a rule answers an ask with %s: %s", (_, input, isAnswered) => {
+  const rules = new Rules(mkdtempSync(join(home, "asked-")), new VirtualEnv(5));
+  const ask: Ask = {
+    ...{ id: "1", kind: "permission", state: "asked" },
+    subject: { type: "command", command: "npm test", cwd: "/w" },
+    ...(input === undefined ? {} : { input }),
+  };
+  const pattern: Pattern = { type: "command", words: ["npm", "test"] };
+  const place = { conversation: "c", cwd: "/w" };
+  const suggested = rules.suggestions(ask, "/w");
+  expect(suggested.some(({ deny }) => deny !== true)).toBe(isAnswered);
+  rules.set("root", { effect: "allow", conversation: "c", pattern });
+  expect(rules.decide(ask, place)?.allow).toBe(isAnswered || undefined);
+  rules.set("root", { effect: "deny", conversation: "c", pattern });
+  expect(rules.decide(ask, place)?.allow).toBe(false);
+});
+
+it("[D60] edits that ask for rights besides are covered by no rule", () => {
+  const rules = new Rules(mkdtempSync(join(home, "rights-")), new VirtualEnv(6));
+  rules.set("root", { effect: "allow", conversation: "c", pattern: { type: "path", folder: "/w" } });
+  const subject: AskSubject = { type: "diff", diff: "", paths: ["/w/a.ts"] };
+  const decided = (input?: JsonObject) =>
+    rules.decide({ kind: "permission", subject, ...(input && { input }) }, { conversation: "c", cwd: "/w" })
+      ?.allow;
+  expect([decided(), decided({ file_path: "/w/a.ts" }), decided({ grantRoot: "/" })]).toEqual([
+    ...[true, true, undefined],
+  ]);
+});
+
+it("[D61] an agent's own words for a rule that is kept here allow no more than they say", () => {
+  const kept = (label: string) => {
+    const rules = new Rules(mkdtempSync(join(home, "label-")), new VirtualEnv(7));
+    const suggestions = [{ id: "1", label, scope: "conversation", native: {} }] as const;
+    const ask: Ask = {
+      id: "1",
+      kind: "permission",
+      state: "asked",
+      subject: command("git push"),
+      suggestions,
+    };
+    rules.keep("root", ask, "1", { conversation: "c", cwd: home });
+    return ["git push", "git push origin main"].map(
+      (text) =>
+        rules.decide({ kind: "permission", subject: command(text) }, { conversation: "c", cwd: home })?.allow,
+    );
+  };
+  expect(kept("Allow `git push …` in this conversation")).toEqual([true, true]);
+  expect(kept("Allow `git push` in this conversation")).toEqual([true, undefined]);
+  expect(kept("Yes, for this session")).toEqual([true, undefined]);
+});
+
 it("[D60] a domain is that of a page", () => {
   const url = (address: string): AskSubject => ({ type: "url", url: address });
   const patterns = patternsOf(url("https://docs.example/a"), "/w", false);
@@ -207,6 +320,7 @@ it("[D60] a domain is that of a page", () => {
     "ftp://docs.example/",
   ];
   const files = [
+    "https://docs.example:8443/b",
     "file://docs.example/etc/passwd",
     "ssh://docs.example",
     "javascript://docs.example/%0aalert(1)",
@@ -230,9 +344,20 @@ it("[D60] a deny holds for every part, also where nobody can tell the parts", ()
     "/usr/bin/git push",
     "env git -C . push",
     "git -C $PWD push",
+    "GIT push",
+    "g''it push $HOME",
+    "g\\it push",
+    'g"i"t push > a',
+    "bash -c 'git push'",
+    'sh -c "ls && git push -f"',
+    "find . -exec git push ';'",
+    "ssh host git push",
+    "npx concurrently 'git push'",
+    "/usr/bin/python3 -c 'import os; os.system(\"git push\")'",
   ])
     expect(denies(rule, command(text), "/w"), text).toBe(true);
-  for (const text of ["git status", "git commit -m push", "git log $(x) push", "echo push"])
+  const others = ["git commit -m 'git push later'", "bash -c 'git commit -m push'"];
+  for (const text of ["git status", "git commit -m push", "git log $(x) push", "echo push", ...others])
     expect(denies(rule, command(text), "/w"), text).toBe(false);
 });
 

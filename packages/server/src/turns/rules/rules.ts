@@ -20,6 +20,7 @@ import {
 import { z } from "zod";
 import { writePrivate } from "../../system/private-file.ts";
 import { MAX_RULES } from "../limits.ts";
+import { isAllCompared } from "./asked-input.ts";
 import { type Pattern, patternSchema } from "./contract.ts";
 import { allows, denies, patternsOf, patternWords, within } from "./pattern.ts";
 
@@ -96,13 +97,14 @@ export class Rules {
   }
 
   /** What the rules answer to an ask; undefined where somebody has to. */
-  decide(ask: Pick<Ask, "kind" | "subject">, place: Place): Decision | undefined {
+  decide(ask: Pick<Ask, "kind" | "subject" | "input">, place: Place): Decision | undefined {
     const cwd = real(place.cwd);
     const subject = grounded(ask.subject, cwd);
     if (ask.kind !== "permission" || subject === undefined) return undefined;
     const here = this.#read().filter((rule) => countsIn(rule, place.conversation, cwd));
     const denied = here.find(({ effect, pattern }) => effect === "deny" && denies(pattern, subject, cwd));
     if (denied !== undefined) return { allow: false, by: denied.by, words: wordsOf([denied], cwd) };
+    if (!isAllCompared(ask)) return undefined;
     const leave = here.filter(({ effect }) => effect === "allow");
     const patterns = leave.map(({ pattern }) => pattern);
     if (!allows(patterns, subject, cwd)) return undefined;
@@ -124,13 +126,14 @@ export class Rules {
   }
 
   /** What can be answered for good to an ask, beside what its agent suggests. */
-  suggestions({ kind, subject: asked, suggestions = [] }: Ask, folder: string): readonly AskSuggestion[] {
+  suggestions(ask: Ask, folder: string): readonly AskSuggestion[] {
+    const { kind, subject: asked, suggestions = [] } = ask;
     if (kind !== "permission") return [];
     const cwd = real(folder);
     const subject = grounded(asked, cwd);
     const offered = (scope: AskSuggestion["scope"]) =>
       suggestions.some((each) => each.scope === scope && each.deny !== true && !isOther(each));
-    const leave = patternsOf(subject, cwd, false);
+    const leave = isAllCompared(ask) ? patternsOf(subject, cwd, false) : [];
     const refusal = patternsOf(subject, cwd, true);
     const words = leave.map((pattern) => patternWords(pattern, cwd)).join(" and ");
     const refused = refusal.map((pattern) => patternWords(pattern, cwd)).join(" and ");
@@ -163,10 +166,15 @@ export class Rules {
     const isForgotten = chosen.scope === "conversation" && chosen.deny !== true && !isOther(chosen);
     if (!isOwn && !isForgotten) return [];
     const isDeny = chosen.id === OWN.deny;
+    if (!isDeny && !isAllCompared(ask)) return [];
     const cwd = real(place.cwd);
     const scope = chosen.scope === "conversation" ? { conversation: place.conversation } : { workspace: cwd };
     const made: Rule[] = [];
-    for (const pattern of patternsOf(grounded(ask.subject, cwd), cwd, isDeny)) {
+    const subject = grounded(ask.subject, cwd);
+    const ours = patternsOf(subject, cwd, isDeny);
+    // A label of the agent's may say less than a rule of ours would allow.
+    const isSaid = isOwn || ours.every((each) => chosen.label.includes(patternWords(each, cwd)));
+    for (const pattern of isSaid ? ours : patternsOf(subject, cwd, false, true)) {
       const rule = this.set(by, { effect: isDeny ? "deny" : "allow", ...scope, pattern });
       if ("problem" in rule) return rule;
       made.push(rule);

@@ -32,6 +32,7 @@ function optionOf({ allow, shown, answer }: Given): string | undefined {
   const kindOf = ({ native }: { native?: Json | undefined }) => (native as JsonObject | undefined)?.["kind"];
   const ofKind = (kind: string) => options.find((option) => kindOf(option) === kind)?.id;
   if (!allow) return ofKind("reject_once") ?? ofKind("reject_always");
+  if (shown.kind === "permission") return ofKind("allow_once");
   if (shown.kind !== "question") return ofKind("allow_once") ?? ofKind("allow_always");
   const chosen = Object.values(answer?.questions ?? {}).flatMap((each) => each.chosen);
   const named = options.find(({ label, deny }) => deny !== true && chosen.includes(label))?.id;

@@ -1,0 +1,39 @@
+/**
+ * Whether what a rule compares is all that an agent asks for. A call's input may say more than its command or its files: to leave the
+ * agent's own sandbox, other rights, another shell, further arguments, variables. A rule knows nothing of these, and what no rule
+ * has seen is asked for.
+ */
+
+import type { Ask, Json, JsonObject } from "@blockyard/kernel";
+import { unwrapCommand } from "@blockyard/providers";
+
+/** Of a command these change nothing of what runs: how long it may take, whether it is waited for, what is said about it. */
+const ASIDE = new Set(
+  "description explanation timeout timeout_ms timeoutMs run_in_background is_background background commands".split(
+    " ",
+  ),
+);
+const FOLDERS = new Set("cwd directory workdir".split(" "));
+/** Rights that go on after the call. */
+const RIGHTS = ["grantRoot", "additionalPermissions", "permissions"] as const;
+
+export function isAllCompared({ subject, input }: Pick<Ask, "subject" | "input">): boolean {
+  if (!isObject(input)) return true;
+  if (RIGHTS.some((name) => isGiven(input[name]))) return false;
+  if (subject?.type !== "command") return true;
+  const { command, cmd = command, ...rest } = input as JsonObject;
+  // Where the input has no command, somebody has made one from its title.
+  if (typeof cmd !== "string" || (command ?? cmd) !== cmd) return false;
+  if (cmd !== subject.command && unwrapCommand(cmd) !== subject.command) return false;
+  return Object.entries(rest).every(
+    ([name, value]) => !isGiven(value) || ASIDE.has(name) || (FOLDERS.has(name) && value === subject.cwd),
+  );
+}
+
+function isGiven(value: Json | undefined): boolean {
+  return value !== undefined && value !== null && value !== false && value !== "";
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

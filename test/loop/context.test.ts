@@ -63,11 +63,12 @@ it("[L12] conversation.context gives what the built-in loop sends: path, pruning
   const second = await rig.run("anthropic", "Second", { conversation });
   await rig.tool("conversation.include", { conversation, block_id: note.block_id });
   await rig.tool("conversation.prune", { block_id: String(second.blocks.at(-1)?.id) });
-  const third = await rig.start("anthropic", "Third", { conversation });
-  await rig.ended(conversation, third.turn);
+  const third = await rig.run("anthropic", "Third", { conversation });
+  // A turn that starts while the one before still ends is queued first: its prompt is the block that its answer is below.
+  const prompt = third.blocks.findLast(({ text }) => text === "Third")?.id;
   const asked = rig.model.asked.at(-1)?.body as Body | undefined;
   const sent = asked?.["messages"];
-  const now = await context({ conversation, head: third.block, reasoner: "anthropic" });
+  const now = await context({ conversation, head: prompt, reasoner: "anthropic" });
   const asSent = JSON.parse(
     JSON.stringify(sent, (key, value) => (key === "cache_control" ? undefined : value)),
   ) as unknown;
@@ -75,7 +76,7 @@ it("[L12] conversation.context gives what the built-in loop sends: path, pruning
     asSent,
   );
   expect(now.unsendable).toBeUndefined();
-  expect(now.head).toBe(third.block);
+  expect(now.head).toBe(prompt);
   expect(now.blocks?.[0]).toMatchObject({
     block_id: note.block_id,
     included: true,

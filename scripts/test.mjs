@@ -6,7 +6,7 @@
  *   npm test -- --only unit text/merge    one step, only test files whose path contains the words
  *
  * The last line is always `N passed, N failed`, alone on its line: tests are counted one by one, any other step
- * as one. A step's own output is shown only if the step fails. Quick steps run beside each other.
+ * as one. A step's own output is shown only if the step fails. Steps of one round run beside each other.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -29,9 +29,10 @@ for (const signal of ["SIGINT", "SIGTERM"])
     process.exit(130);
   });
 const inTurn = limiter(2);
-const quick = new Map(chosen.filter((step) => step.quick).map((step) => [step.name, timed(step)]));
+/** @type {Map<number, Map<string, ReturnType<typeof timed>>>} */
+const rounds = new Map();
 for (const step of chosen) {
-  const { outcome, elapsed } = await (quick.get(step.name) ?? timed(step));
+  const { outcome, elapsed } = await inRound(step);
   total.passed += outcome.passed;
   total.failed += outcome.failed;
   if (outcome.failed > 0) console.log(outcome.output.trimEnd());
@@ -42,6 +43,20 @@ for (const step of chosen) {
 rmSync(reports, { recursive: true, force: true });
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 ? 1 : 0;
+
+/**
+ * The first step of a round starts all of them.
+ * @param {import("./steps.mjs").Step} step
+ */
+function inRound({ name, round }) {
+  const started =
+    rounds.get(round) ??
+    new Map(chosen.filter((each) => each.round === round).map((each) => [each.name, timed(each)]));
+  rounds.set(round, started);
+  const found = started.get(name);
+  if (!found) throw new Error(`${name} is not of round ${round}`);
+  return found;
+}
 
 /** @param {string[]} args */
 function readArguments(args) {

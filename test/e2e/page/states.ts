@@ -48,7 +48,7 @@ export function statesOf(showcase: Showcase, of: Shown): readonly State[] {
     { name: "outline", path: at(of.story), act: pane("Outline") },
     { name: "file-together", path: "/files?path=src%2Fcart%2Ftotal.ts", act: together(showcase) },
     { name: "settings", path: at(of.story), act: command("settings") },
-    { name: "help", path: at(of.story), act: command("this help") },
+    { name: "help", path: at(of.story), act: command("keyboard shortcuts") },
     { name: "delete", path: at(of.story), act: command("delete the") },
     { name: "find", path: at(of.story), act: find },
     { name: "run-again", path: at(of.terminal), act: runAgain },

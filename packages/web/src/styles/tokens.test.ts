@@ -1,10 +1,10 @@
 /**
- * The colours of base.css against each other: what is written with one on the other can be read, in both themes.
+ * The colours of tokens.css against each other: what is written with one on the other can be read, in both themes.
  */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
-const css = readFileSync(new URL("base.css", import.meta.url), "utf8");
+const css = readFileSync(new URL("tokens.css", import.meta.url), "utf8");
 const THEMES = ["light", "dark"] as const;
 
 /** Text of this size needs this contrast (WCAG 2.2, 1.4.3); marks and borders of controls the other (1.4.11). */

@@ -70,6 +70,7 @@ export {
   isNotice,
   type Loudness,
   loudnessOf,
+  saysCommand,
   startLines,
   tailLines,
 } from "./presentation/loudness.ts";

@@ -28,6 +28,7 @@ import "./styles/menus.css";
 import "./styles/work.css";
 import "./styles/composer.css";
 import "./styles/asks.css";
+import "./styles/rules.css";
 import "./styles/forced-colors.css";
 
 const session = new Session(location.origin);

@@ -147,6 +147,11 @@ export function formOf(result: Result, call: Facts | undefined, extent: Extent):
   return kind === "tool_result" && showsPictures(kind, metadata) ? byLength : "line";
 }
 
+/** Whether what is shown of a command's result begins with the command itself. */
+export function saysCommand(form: Form): boolean {
+  return form !== "line" && form !== "tail";
+}
+
 /** Whether a change is only of the file in which Claude Code keeps the plan that it asks about: the plan has a block of its own. */
 function isPlanFile({ kind, metadata: { changes = [] } }: Facts): boolean {
   return kind === "file_change" && changes.length > 0 && changes.every(({ path }) => PLAN_FILE.test(path));

@@ -593,6 +593,28 @@ describe("[E16] answers with sources", () => {
   });
 });
 
+it("[V122] the text of a command that somebody allowed stands with what it printed, and not in its line as well", async () => {
+  const call = (ask: object) => ({
+    kind: "tool_call" as const,
+    text: "{}",
+    metadata: { toolUseId: "1", toolName: "Bash", stage: "end", input: { command: "make all" }, ...ask },
+  });
+  const ran = {
+    kind: "command" as const,
+    text: "built",
+    side: true,
+    metadata: { command: "make all", exitCode: 0 },
+  };
+  const allowed = { ask: { id: "a", kind: "permission", state: "allowed", answeredBy: "ada" } };
+  const lineOf = async (ask: object) => {
+    const page = await exported(await conversationOf("run", [call(ask), ran]), "html");
+    expect(page).toContain("make all");
+    return /<summary class="tool-line">.*?<\/summary>/s.exec(page)?.[0];
+  };
+  expect(await lineOf({})).toContain("make all");
+  expect(await lineOf(allowed)).not.toContain("make all");
+});
+
 it("[P31] what was said several times says so", async () => {
   const id = await conversationOf("t", [
     { kind: "error", role: "system", text: "no", metadata: { times: 6 } },

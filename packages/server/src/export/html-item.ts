@@ -17,6 +17,7 @@ import {
   exactText,
   metadataOf,
   repeatsDenial,
+  saysCommand,
   shortPath,
   showsPictures,
 } from "@blockyard/kernel/presentation";
@@ -94,7 +95,8 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
       isFollowed: isFollowed(result),
       isLivingTodo: todo !== undefined,
     });
-    return { body, isInside: form === "line" };
+    const hasCommand = result.block.kind === "command" && saysCommand(form);
+    return { body, isInside: form === "line", hasCommand };
   });
   const inside = drawn.filter((each) => each.isInside).map(({ body }) => body);
   const shown = drawn.filter((each) => !each.isInside).map(({ body }) => body);
@@ -113,16 +115,25 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
   const isShown = results.some((result) => showsPictures(result.block.kind, result.block.metadata));
   const own = isShown ? NOTHING : pictures(images);
   const below = shown.length === 0 ? NOTHING : html`<div class="results">${shown}</div>`;
-  return html`<details class="tool">${lineHtml(node, shown.length > 0)}${input}${inside}</details>${asked}${nestedHtml(node.work, depth, WORK)}${below}${failed}${own}${nestedHtml(node.nested, depth, WORK)}`;
+  return html`<details class="tool">${lineHtml(
+    node,
+    shown.length > 0,
+    drawn.some(({ hasCommand }) => hasCommand),
+  )}${input}${inside}</details>${asked}${nestedHtml(node.work, depth, WORK)}${below}${failed}${own}${nestedHtml(node.nested, depth, WORK)}`;
 }
 
 /** The line of a call, as on the page. */
-function lineHtml({ block, results, work, nested }: ExportNode, isShown: boolean): Html {
+function lineHtml(
+  { block, results, work, nested }: ExportNode,
+  isShown: boolean,
+  hasCommandBelow: boolean,
+): Html {
   const { durationMs, error } = metadataOf(block, "tool_call");
   const { state } = callOutcome(block);
   const of = results.map((result) => result.block);
   const short = cameWords(block, of);
-  const { name, subject, isCommand } = callLine(block, of);
+  const { name, subject, isCommand, purpose } = callLine(block, of);
+  const isBelow = isCommand && hasCommandBelow;
   const ran = isCommand && state === "done" ? of.find(({ kind }) => kind === "command") : undefined;
   const change = onlyChange(of);
   const failure = isShown ? "" : (error ?? short);
@@ -131,11 +142,13 @@ function lineHtml({ block, results, work, nested }: ExportNode, isShown: boolean
   const facts = work.length + nested.length > 0 ? plural(steps, "step") : undefined;
   const counts = ran || facts !== undefined || state === "failed" ? "" : changeCounts(of);
   const said = state === "failed" ? failure : counts === "" ? short : "";
-  const came = facts ?? (ran ? commandSummary(ran) : said);
+  const came = facts ?? (isBelow ? "" : ran ? commandSummary(ran) : said);
   const tone = state === "done" ? "ok" : state === "failed" ? "bad" : "dim";
-  const params = isCommand
-    ? html`<span class="tool-name unseen">${name} </span><code class="tool-params">${exactText(subject)}</code>`
-    : html`<span class="tool-name">${name}</span> ${change === undefined ? html`<span class="tool-params">${subject}</span>` : html`<span class="head"><code>${shortPath(change, subject)}</code></span>`}`;
+  const params = isBelow
+    ? html`<span class="tool-name">${name}</span> ${purpose ?? ""}`
+    : isCommand
+      ? html`<span class="tool-name unseen">${name} </span><code class="tool-params">${exactText(subject)}</code>`
+      : html`<span class="tool-name">${name}</span> ${change === undefined ? html`<span class="tool-params">${subject}</span>` : html`<span class="head"><code>${shortPath(change, subject)}</code></span>`}`;
   return html`<summary class="tool-line">${params} <span class="counts">${counts}</span> <span class="tool-short dim">${came}</span> <span class="dim">${took(durationMs)}</span> <span class="${tone}"><span class="sign">${state === "failed" ? "✗" : ""}</span> ${endWord(block, of)}</span></summary>`;
 }
 

@@ -27,6 +27,8 @@ interface AnswersProps {
   readonly ask: Ask;
   readonly isReady: boolean;
   readonly onAnswer: GiveAnswer;
+  /** What else can be done about it, behind the answers. */
+  readonly more?: ReactNode;
 }
 
 const REACH: Readonly<Record<AskSuggestion["scope"], number>> = {
@@ -36,7 +38,7 @@ const REACH: Readonly<Record<AskSuggestion["scope"], number>> = {
   always: 4,
 };
 
-export function Answers({ ask, isReady, onAnswer }: AnswersProps): ReactNode {
+export function Answers({ ask, isReady, onAnswer, more }: AnswersProps): ReactNode {
   const { id } = ask;
   const [isDenying, setDenying] = useState(reasons.has(id));
   const deny = useRef<HTMLButtonElement>(null);
@@ -58,7 +60,7 @@ export function Answers({ ask, isReady, onAnswer }: AnswersProps): ReactNode {
     );
   return (
     <Choices
-      {...{ ask, isReady, onAnswer, deny }}
+      {...{ ask, isReady, onAnswer, deny, more }}
       onDeny={() => {
         reasons.set(id, "");
         setDenying(true);
@@ -72,7 +74,7 @@ interface ChoicesProps extends AnswersProps {
   readonly onDeny: () => void;
 }
 
-function Choices({ ask, isReady, onAnswer, deny, onDeny }: ChoicesProps): ReactNode {
+function Choices({ ask, isReady, onAnswer, deny, onDeny, more }: ChoicesProps): ReactNode {
   const [isAll, setAll] = useState(false);
   const isPlan = ask.kind === "plan";
   const offered = furtherAnswers(ask)
@@ -118,6 +120,7 @@ function Choices({ ask, isReady, onAnswer, deny, onDeny }: ChoicesProps): ReactN
           More answers…
         </button>
       )}
+      {more}
     </div>
   );
 }

@@ -13,6 +13,7 @@ import {
   wrongFields,
 } from "@blockyard/kernel";
 import { type ReactNode, useId, useState } from "react";
+import { Choice } from "../ui/choice.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
@@ -126,7 +127,8 @@ function Field(props: FieldProps): ReactNode {
     );
   const parts = { ...props, id, about, note };
   const isShort = type === "choice" && options.length <= 6;
-  return type === "choices" || isShort ? <OptionsField {...parts} /> : <LineField {...parts} />;
+  if (type === "choices" || isShort) return <OptionsField {...parts} />;
+  return type === "choice" ? <MenuField {...parts} /> : <LineField {...parts} />;
 }
 
 interface PartProps extends FieldProps {
@@ -170,39 +172,46 @@ function OptionsField({ field, value, onChange, id, about, note }: PartProps): R
   );
 }
 
+/** One of many: a menu. */
+function MenuField({ field, value, wrong, onChange, about, note }: PartProps): ReactNode {
+  const { label, options = [] } = field;
+  const choices = options.map((option) => ({ value: option.value, name: option.label }));
+  return (
+    <div className={wrong === undefined ? "agent-field" : "agent-field wrong"}>
+      <span className="agent-field-name" aria-hidden="true">
+        <Label field={field} />
+      </span>
+      <Choice
+        label={label}
+        value={String(value)}
+        options={[{ value: "", name: "Choose…" }, ...choices]}
+        describedBy={about}
+        onChange={onChange}
+      />
+      {note}
+    </div>
+  );
+}
+
 function LineField({ field, value, wrong, onChange, id, about, note }: PartProps): ReactNode {
-  const { isRequired, type, options = [] } = field;
-  const shared = {
-    id,
-    className: "agent-answer-text",
-    "aria-describedby": about,
-    "aria-invalid": wrong !== undefined,
-    "aria-required": isRequired,
-    value: String(value),
-  };
+  const { isRequired, type } = field;
   return (
     <div className="agent-field">
       <label htmlFor={id}>
         <Label field={field} />
       </label>
-      {type === "choice" ? (
-        <select {...shared} onChange={(event) => onChange(event.target.value)}>
-          <option value="">Choose…</option>
-          {options.map((option) => (
-            <option key={option.value} value={option.value}>
-              {option.label}
-            </option>
-          ))}
-        </select>
-      ) : (
-        <input
-          {...shared}
-          type={field.input ?? "text"}
-          inputMode={type === "number" ? "decimal" : undefined}
-          maxLength={10_000}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      )}
+      <input
+        id={id}
+        className="agent-answer-text"
+        aria-describedby={about}
+        aria-invalid={wrong !== undefined}
+        aria-required={isRequired}
+        value={String(value)}
+        type={field.input ?? "text"}
+        inputMode={type === "number" ? "decimal" : undefined}
+        maxLength={10_000}
+        onChange={(event) => onChange(event.target.value)}
+      />
       {note}
     </div>
   );

@@ -8,14 +8,9 @@ import { Markdown } from "../markdown/markdown.tsx";
 import { useBlock, useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 
-interface PlanTextProps {
-  readonly ask: Ask;
-  readonly canEdit: boolean;
-}
-
-export function PlanText({ ask, canEdit }: PlanTextProps): ReactNode {
+export function PlanText({ ask }: { ask: Ask }): ReactNode {
   const { plan } = (ask.input ?? {}) as { readonly plan?: unknown };
-  if (ask.plan !== undefined) return <SharedPlan id={ask.plan} canEdit={canEdit} proposed={plan} />;
+  if (ask.plan !== undefined) return <SharedPlan id={ask.plan} proposed={plan} />;
   if (typeof plan !== "string") return null;
   return (
     <div className="asked-plan">
@@ -26,29 +21,28 @@ export function PlanText({ ask, canEdit }: PlanTextProps): ReactNode {
 
 interface SharedPlanProps {
   readonly id: string;
-  readonly canEdit: boolean;
   /** As the agent has written it, where that is known. */
   readonly proposed: unknown;
 }
 
-/** It stands below as a block of its own; from here it is opened to be edited. */
-function SharedPlan({ id, canEdit, proposed }: SharedPlanProps): ReactNode {
+/** It stands above as a block of its own; here it is said whether somebody has changed it. */
+function SharedPlan({ id, proposed }: SharedPlanProps): ReactNode {
   const block = useBlock(id);
   const text = useText(id);
   if (!block || !text) return null;
   // Who only opens it has edited nothing.
   const isSame = typeof proposed === "string" && text.toString().trim() === proposed.trim();
-  const isEdited = block.promoted === true && !isSame;
+  if (!block.promoted || isSame) return null;
+  return <p className="dim">The plan was edited. It is approved as it reads now.</p>;
+}
+
+/** Opens the plan to be edited. */
+export function EditPlan({ ask }: { ask: Ask }): ReactNode {
+  const block = useBlock(ask.plan ?? "");
+  if (!block) return null;
   return (
-    <p className="asked-plan-note">
-      <span className="dim">
-        {isEdited ? "The plan below was edited. It is approved as it reads now." : "The plan is below."}
-      </span>
-      {canEdit && (
-        <button type="button" className="quiet-button" onClick={() => editBlock(block)}>
-          <Icon name="edit" /> Edit plan
-        </button>
-      )}
-    </p>
+    <button type="button" className="quiet-button" onClick={() => editBlock(block)}>
+      <Icon name="edit" /> Edit plan
+    </button>
   );
 }

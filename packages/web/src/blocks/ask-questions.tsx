@@ -67,7 +67,7 @@ export function Questions({ ask, isReady, onAnswer }: QuestionsProps): ReactNode
           question={question}
           said={said[question.id] ?? NOTHING}
           hasKeys={open[0]?.id === question.id || (open.length === 0 && questions.length === 1)}
-          canSkip={questions.length > 1}
+          isOnly={questions.length === 1}
           onChange={(next) => change(question.id, next)}
         />
       ))}
@@ -103,11 +103,12 @@ interface ChoiceProps {
   readonly said: Said[string];
   /** The numbers are its own wherever the focus is. */
   readonly hasKeys: boolean;
-  readonly canSkip: boolean;
+  /** There is no other: its words are the heading. */
+  readonly isOnly: boolean;
   readonly onChange: (said: Said[string]) => void;
 }
 
-function Choice({ question, said, hasKeys, canSkip, onChange }: ChoiceProps): ReactNode {
+function Choice({ question, said, hasKeys, isOnly, onChange }: ChoiceProps): ReactNode {
   const { options, multiple } = question;
   const isSkipped = said.skipped === true;
   const { skipped: _skipped, ...kept } = said;
@@ -133,9 +134,11 @@ function Choice({ question, said, hasKeys, canSkip, onChange }: ChoiceProps): Re
       data-question={question.id}
       onKeyDown={onKey}
     >
-      <legend>
-        {question.header && <span className="agent-question-head">{breakable(question.header)}</span>}
-        {breakable(question.question)}
+      <legend className={isOnly && !multiple ? "sr-only" : ""}>
+        {question.header && !isOnly && (
+          <span className="agent-question-head">{breakable(question.header)}</span>
+        )}
+        <span className={isOnly ? "sr-only" : ""}>{breakable(question.question)}</span>
         {multiple && <span className="dim"> Choose any</span>}
       </legend>
       <div className={preview ? "agent-options beside" : "agent-options"}>
@@ -154,7 +157,7 @@ function Choice({ question, said, hasKeys, canSkip, onChange }: ChoiceProps): Re
           onText={(text) => onChange({ ...kept, chosen: multiple || text === "" ? said.chosen : [], text })}
         />
       )}
-      <Extras {...{ question, said, canSkip, onChange }} />
+      <Extras {...{ question, said, isOnly, onChange }} />
     </fieldset>
   );
 }
@@ -179,12 +182,12 @@ function Options({ question, chosen, hasKeys, onToggle }: OptionsProps): ReactNo
             checked={chosen.includes(label)}
             onChange={() => onToggle(label)}
           />
-          <span className="key" aria-hidden="true">
-            {i + 1}
-          </span>
-          <span>
+          <span className="agent-option-words">
             {breakable(label)}
             {description && <span className="agent-option-more">{breakable(description)}</span>}
+          </span>
+          <span className="key" aria-hidden="true">
+            {i + 1}
           </span>
         </label>
       ))}
@@ -214,7 +217,7 @@ function OwnAnswer({ question, text, onText }: OwnAnswerProps): ReactNode {
 }
 
 /** A note to what was chosen, and leaving one of several questions out. */
-function Extras({ question, said, canSkip, onChange }: Omit<ChoiceProps, "hasKeys">): ReactNode {
+function Extras({ question, said, isOnly, onChange }: Omit<ChoiceProps, "hasKeys">): ReactNode {
   const [isNoting, setNoting] = useState(said.notes !== undefined);
   const isSkipped = said.skipped === true;
   const hasNotes = question.options.length > 0 && question.secret !== true && said.chosen.length > 0;
@@ -239,7 +242,7 @@ function Extras({ question, said, canSkip, onChange }: Omit<ChoiceProps, "hasKey
           </button>
         )
       )}
-      {canSkip && (
+      {!isOnly && (
         <button
           type="button"
           className="quiet-button"

@@ -3,26 +3,32 @@
  * value by its name. What cannot be seen is made visible.
  */
 
-import { type Ask, type Block, exactText, type Json, knownTool } from "@blockyard/kernel";
+import { type Ask, type Block, exactText, inFolder, type Json, knownTool } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { diffRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
+import { grammarOf } from "../highlight/language.ts";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
 import { SUBJECT_LINE_CHARS } from "./limits.ts";
 
 /** What is asked, in a few words. */
-export function headingOf({ kind, subject, form, title, questions }: Ask, block: Block): string {
+export function headingOf(
+  { kind, subject, form, title, questions }: Ask,
+  block: Block,
+  folder: string | undefined,
+): string {
   if (kind === "plan") return "Approve this plan?";
   if (kind === "question") {
-    const count = questions?.length ?? 1;
-    return count > 1 ? `The agent has ${count} questions` : "The agent has a question";
+    const [first, ...others] = questions ?? [];
+    if (others.length > 0) return `The agent has ${others.length + 1} questions`;
+    return first?.question ?? "The agent has a question";
   }
   if (kind === "elicitation")
     return form?.server === undefined ? "The agent needs input" : `${form.server} needs input`;
   switch (subject?.type) {
     case "diff":
-      return `Edit ${pathsIn(subject.paths) ?? "files"}?`;
+      return `Edit ${pathsIn(subject.paths, folder) ?? "files"}?`;
     case "command":
       return title === undefined || title === subject.command ? "Run this command?" : title;
     case "url":
@@ -41,10 +47,10 @@ function toolHeading(tool: string, server: string | undefined): string {
   return server === undefined ? `Use ${name}?` : `Use ${name} of ${server}?`;
 }
 
-function pathsIn(paths: readonly string[] | undefined): string | undefined {
+function pathsIn(paths: readonly string[] | undefined, folder: string | undefined): string | undefined {
   if (paths === undefined || paths.length === 0) return undefined;
   const [first = ""] = paths;
-  const name = first.slice(first.lastIndexOf("/") + 1);
+  const name = inFolder(first, folder);
   return paths.length === 1 ? `\`${name}\`` : `\`${name}\` and ${paths.length - 1} more`;
 }
 
@@ -59,7 +65,7 @@ export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactN
     return (
       <>
         {title !== undefined && <p className="dim">{title}</p>}
-        <AskedDiff diff={subject.diff} />
+        <AskedDiff diff={subject.diff} path={subject.paths?.[0]} name={`${block.id}:asked`} />
         {input !== undefined && (
           <details>
             <summary className="dim">The exact input</summary>
@@ -102,11 +108,19 @@ function Folder({ path }: { path: string }): ReactNode {
 }
 
 /** The change that a call asks for. */
-function AskedDiff({ diff }: { diff: string }): ReactNode {
+function AskedDiff({
+  diff,
+  path,
+  name,
+}: {
+  diff: string;
+  path: string | undefined;
+  name: string;
+}): ReactNode {
   const rows = useMemo(() => diffRows(exactText(diff)), [diff]);
   return (
     <div className="asked-diff">
-      <DiffView rows={rows} label="what it would change" />
+      <DiffView rows={rows} label="what it would change" name={name} grammar={grammarOf(undefined, path)} />
     </div>
   );
 }

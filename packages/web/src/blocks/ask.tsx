@@ -5,7 +5,7 @@
  * Number keys choose an answer, here and wherever no field has the focus; Escape begins to deny. An ask that somebody else has
  * answered first shows who.
  */
-import { type Ask, askWords, type Block, isProblem, type JsonObject } from "@blockyard/kernel";
+import { type Ask, askWords, type Block, isProblem, type JsonObject, waitsFor } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { isLateAsk } from "../rows/late-asks.ts";
 import { isField } from "../state/invitation.ts";
@@ -17,9 +17,11 @@ import { useSettled } from "../ui/wait.ts";
 import type { GiveAnswer } from "./ask-answer.ts";
 import { Answers, forgetReason } from "./ask-answers.tsx";
 import { ElicitedForm } from "./ask-form.tsx";
-import { PlanText } from "./ask-plan.tsx";
+import { EditPlan, PlanText } from "./ask-plan.tsx";
 import { Questions } from "./ask-questions.tsx";
 import { AskedSubject, headingOf } from "./ask-subject.tsx";
+import { useFolder } from "./folder.ts";
+import { Took } from "./tool-line.tsx";
 
 export function AskView({ block, ask }: { block: Block; ask: Ask }): ReactNode {
   const session = useSession();
@@ -51,12 +53,13 @@ interface OpenAskProps {
 function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
   const session = useSession();
   const isViewer = useIsViewer();
+  const folder = useFolder();
   const isSettled = useSettled(ask.id);
   const [isAnswering, setAnswering] = useState(false);
   const [failure, setFailure] = useState("");
   const panel = useRef<HTMLElement>(null);
   const isReady = isSettled && !isAnswering;
-  useFocusKept(panel);
+  useFocusKept(panel, block.id);
   const answer: GiveAnswer = async (allow, message = "", given) => {
     // A button that is disabled loses the focus.
     if (panel.current?.contains(document.activeElement)) panel.current.focus({ preventScroll: true });
@@ -71,20 +74,23 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
     setAnswering(false);
   };
   useNumberKeys(panel);
-  const isAnswer = ask.kind === "question" || ask.kind === "elicitation";
+  const needs = waitsFor(ask) === "answer" ? "Needs an answer" : "Needs approval";
   return (
     <section
       ref={panel}
       className={`agent-ask open kind-${ask.kind}`}
-      aria-label={isAnswer ? "Needs an answer" : "Needs approval"}
+      aria-label={needs}
+      data-asks={block.id}
       tabIndex={-1}
       onKeyDown={escapeToDeny}
     >
       <header className="agent-ask-title">
         <Icon name={ICONS[ask.kind]} />
-        <span>
-          <Message text={headingOf(ask, block)} />
+        <span className="agent-ask-words">
+          <Message text={headingOf(ask, block, folder)} />
         </span>
+        <Took block={block} />
+        <span className="agent-asks">{needs}</span>
       </header>
       {isLate && (
         <p className="dim">
@@ -92,7 +98,7 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
         </p>
       )}
       {ask.kind === "permission" && <AskedSubject ask={ask} block={block} />}
-      {ask.kind === "plan" && <PlanText ask={ask} canEdit={!isViewer} />}
+      {ask.kind === "plan" && <PlanText ask={ask} />}
       {isViewer ? (
         <p className="dim">Waiting for the owner's answer.</p>
       ) : ask.kind === "question" ? (
@@ -100,7 +106,11 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
       ) : ask.kind === "elicitation" ? (
         <ElicitedForm ask={ask} isReady={isReady} onAnswer={answer} />
       ) : (
-        <Answers ask={ask} isReady={isReady} onAnswer={answer} />
+        <Answers
+          {...{ ask, isReady }}
+          onAnswer={answer}
+          more={ask.kind === "plan" && <EditPlan ask={ask} />}
+        />
       )}
       {failure && (
         <p className="bad" role="alert">
@@ -112,14 +122,15 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
 }
 
 /** Who has answered stays at the call, not at the page's beginning. */
-function useFocusKept(panel: { readonly current: HTMLElement | null }): void {
+function useFocusKept(panel: { readonly current: HTMLElement | null }, call: string): void {
   useLayoutEffect(() => {
     const element = panel.current;
-    const row = element?.closest<HTMLElement>("article");
     return () => {
-      if (element?.contains(document.activeElement)) row?.focus({ preventScroll: true });
+      if (!element?.contains(document.activeElement)) return;
+      const row = document.querySelector<HTMLElement>(`article[data-block="${CSS.escape(call)}"]`);
+      row?.focus({ preventScroll: true });
     };
-  }, [panel]);
+  }, [panel, call]);
 }
 
 /** A number presses the answer that has it: in the first ask that is open, wherever no field has the focus. */

@@ -28,11 +28,11 @@ export function useForm(block: Block, extent: Extent): Form {
   return formOf({ ...block, ...known }, call, extent);
 }
 
-/** Whether a result has no place of its own: its call's line says what came of it. */
-export function isLineOnly(
+/** What is shown of a result, as far as its length does not matter. */
+export function shortForm(
   result: Block,
   call: Block,
   known: { readonly isFollowed: boolean; readonly isLivingTodo: boolean; readonly isOpened: boolean },
-): boolean {
-  return formOf({ ...result, ...known }, call, { lines: 1, chars: 1 }) === "line";
+): Form {
+  return formOf({ ...result, ...known }, call, { lines: 1, chars: 1 });
 }

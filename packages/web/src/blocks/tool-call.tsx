@@ -4,23 +4,26 @@
  */
 
 import {
+  type Ask,
   answerWords,
   askOf,
   type Block,
   callLine,
   deedOfCall,
+  type Form,
   formatCount,
   isAtWork,
   isEnded,
   isResult,
   metadataOf,
   plural,
+  saysCommand,
   shortenPaths,
   showsPictures,
   toolTitle,
 } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { hasWorkBefore, isQueued, nestedName } from "../rows/rows.ts";
+import { hasWorkBefore, isQueued, nestedName, planBehind } from "../rows/rows.ts";
 import { treeOf, useSides } from "../rows/view-tree.ts";
 import { useCellPart } from "../state/cell.ts";
 import { useOpen } from "../state/disclosure.ts";
@@ -30,7 +33,7 @@ import { breakable } from "../ui/long-words.tsx";
 import { AskView } from "./ask.tsx";
 import { Details } from "./fold.tsx";
 import { useFolder } from "./folder.ts";
-import { isLineOnly, useLivingTodo } from "./form.ts";
+import { shortForm, useLivingTodo } from "./form.ts";
 import { Pictures } from "./image.tsx";
 import { PROGRESS_LINES } from "./limits.ts";
 import type { Renderer, RendererProps } from "./renderer.ts";
@@ -59,7 +62,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
   const isBehind = hasWorkBefore(useKnown(block)) && isOpen;
   const isWhole = stage === "running" || input !== undefined;
   const isGrowing = deed === "edit" && !isEnded(block.status) && !isWhole && results.length === 0;
-  const shown = useShownResults(block, results, isOpened);
+  const { shown, hasCommand } = useShownResults(block, results, isOpened);
   const isDenied = ask?.state === "denied" || block.metadata.reason === "cancelled";
   return (
     <div className="tool">
@@ -69,9 +72,10 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
         isOpen={isOpen}
         onToggle={toggle}
         isShown={showsResults && shown.length > 0}
+        hasCommandBelow={showsResults && hasCommand}
         facts={hasWork && <Work block={block} nested={nested} />}
       />
-      {ask ? <AskView block={block} ask={ask} /> : <GivenAnswer block={block} results={results} />}
+      {ask ? <OwnAsk block={block} ask={ask} /> : <GivenAnswer block={block} results={results} />}
       {isOpened && <Input block={block} results={results} />}
       {isGrowing && <GrowingInput block={block} />}
       {progress && results.length === 0 && (
@@ -92,6 +96,20 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
       {images && images.length > 0 && !hasPictures && <Pictures images={images} />}
     </div>
   );
+}
+
+/** What a call asks; about a plan it is asked behind the plan. */
+function OwnAsk({ block, ask }: { block: Block; ask: Ask }): ReactNode {
+  const view = useView();
+  const plan = useViewPart(view, () => planBehind(view, block));
+  return plan === undefined ? <AskView block={block} ask={ask} /> : null;
+}
+
+/** What a call asks, in a row of its own. */
+export function CallAsk({ id }: { id: string }): ReactNode {
+  const block = useBlock(id);
+  const ask = block && askOf(block.metadata);
+  return ask ? <AskView block={block} ask={ask} /> : null;
 }
 
 /** What was answered elsewhere, as the result tells it. */
@@ -118,20 +136,30 @@ function Input({ block, results }: { block: Block; results: readonly Block[] }):
         </>
       }
     >
-      {() => <WholeInput block={block} />}
+      {() => <WholeInput block={block} hasCommand={results.some(({ kind }) => kind === "command")} />}
     </Details>
   );
 }
 
-/** The results that have a place of their own; the others are in the line. */
-function useShownResults(call: Block, results: readonly Block[], isOpened: boolean): readonly Block[] {
+interface ShownResults {
+  /** Those that have a place of their own; the others are in the line. */
+  readonly shown: readonly Block[];
+  /** One of them begins with the text of its command. */
+  readonly hasCommand: boolean;
+}
+
+function useShownResults(call: Block, results: readonly Block[], isOpened: boolean): ShownResults {
   const view = useView();
   const isLivingTodo = useLivingTodo() !== undefined;
   const tree = treeOf(view);
-  return results.filter((result) => {
+  const forms = results.map((result) => {
     const isFollowed = tree.sides(result.id).length > 0;
-    return !isLineOnly(result, call, { isFollowed, isLivingTodo, isOpened });
+    return shortForm(result, call, { isFollowed, isLivingTodo, isOpened });
   });
+  return {
+    shown: results.filter((_, i) => forms[i] !== "line"),
+    hasCommand: results.some(({ kind }, i) => kind === "command" && saysCommand(forms[i] as Form)),
+  };
 }
 
 /** What a sub-agent did so far: how many steps, what it used, and what it is at. */

@@ -25,7 +25,6 @@ import {
   SUMMARY_LINES,
   shortenPaths,
   shortPath,
-  waitsFor,
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { useClosed, useIsViewer, useText } from "../state/session.tsx";
@@ -43,17 +42,21 @@ interface ToolLineProps extends RendererProps {
   readonly onToggle: () => void;
   /** What came of it is shown below. */
   readonly isShown: boolean;
+  /** Below stands the whole text of its command. */
+  readonly hasCommandBelow: boolean;
   /** What is said of a sub-agent besides: its steps, what it is at. */
   readonly facts?: ReactNode;
 }
 
-export function ToolLine({ block, results, isOpen, onToggle, isShown, facts }: ToolLineProps): ReactNode {
+export function ToolLine(props: ToolLineProps): ReactNode {
+  const { block, results, isOpen, onToggle, isShown, hasCommandBelow, facts } = props;
   const { toolName, server } = metadataOf(block, "tool_call");
   const folder = useFolder();
   const line = callLine(block, results, folder);
   const change = onlyChange(results);
-  // Opened, a command is shown whole below.
-  const isBelow = isOpen && isShown && line.isCommand && results.some(({ kind }) => kind === "command");
+  // Its ask says how long it has waited.
+  const isAsked = askOf(block.metadata)?.state === "asked";
+  const isBelow = line.isCommand && hasCommandBelow;
   return (
     <div className={`tool-line deed-${line.deed}`}>
       <button
@@ -71,7 +74,7 @@ export function ToolLine({ block, results, isOpen, onToggle, isShown, facts }: T
       )}
       {facts ||
         (!isBelow && <Came block={block} results={results} isCommand={line.isCommand} isShown={isShown} />)}
-      <Took block={block} />
+      {!isAsked && <Took block={block} />}
       <Ended block={block} results={results} />
       <Icon name="chevron" className={isOpen ? "line-chevron turned" : "line-chevron"} />
     </div>
@@ -204,13 +207,7 @@ function Summary({ block }: RendererProps): ReactNode {
 function Ended({ block, results }: RendererProps & { results: readonly Block[] }): ReactNode {
   const { state } = callOutcome(block);
   const word = endWord(block, results);
-  const ask = askOf(block.metadata);
-  if (ask?.state === "asked")
-    return (
-      <span className="state agent-asks">
-        {waitsFor(ask) === "answer" ? "Needs an answer" : "Needs approval"}
-      </span>
-    );
+  if (askOf(block.metadata)?.state === "asked") return null;
   if (state === "waiting" || state === "denied" || state === "stopped")
     return <span className="state quiet">{word}</span>;
   if (state === "running")
@@ -229,7 +226,7 @@ function Ended({ block, results }: RendererProps & { results: readonly Block[] }
 }
 
 /** How long it took; a call that runs counts its seconds. */
-function Took({ block }: RendererProps): ReactNode {
+export function Took({ block }: RendererProps): ReactNode {
   const { durationMs, startedAt } = metadataOf(block, "tool_call");
   const isOver = !isAtWork(block);
   const [now, setNow] = useState(() => Date.now());

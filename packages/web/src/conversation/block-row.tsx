@@ -7,6 +7,7 @@ import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { BlockActions } from "../actions/block-actions.tsx";
 import { LivingTodoProvider } from "../blocks/form.ts";
 import { RenderedBlock, RenderedResults } from "../blocks/renderers.tsx";
+import { CallAsk } from "../blocks/tool-call.tsx";
 import type { Row } from "../rows/rows.ts";
 import { useCellPart } from "../state/cell.ts";
 import { editing, focused } from "../state/page-state.ts";
@@ -32,6 +33,12 @@ export const RowView = memo(function RowView({ row }: { row: Row }): ReactNode {
       return (
         <div className="block call-results" data-depth={Math.min(row.depth, 6)}>
           <RenderedResults id={row.id} />
+        </div>
+      );
+    case "ask":
+      return (
+        <div className="block plan-ask" data-depth={0}>
+          <CallAsk id={row.id} />
         </div>
       );
     case "turn":

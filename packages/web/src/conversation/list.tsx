@@ -3,7 +3,7 @@
  * what happens above or below it. It follows the end while the reader is there, and stops when the reader scrolls up.
  */
 
-import { type BlockId, limits, type View } from "@blockyard/kernel";
+import { askOf, type BlockId, limits, type View } from "@blockyard/kernel";
 import {
   memo,
   type ReactNode,
@@ -225,12 +225,19 @@ function rowOf(view: View, rows: readonly Row[], target: BlockId): number | unde
   const places = new Map<BlockId, number>();
   rows.forEach((row, i) => {
     for (const id of idsOf(row)) places.set(id, i);
+    // Who goes to what is asked wants to answer it.
+    if (row.type === "ask" && isAsked(view, row.id)) places.set(row.id, i);
   });
   for (let id: BlockId | null | undefined = target; id; id = view.blocks.get(id)?.parent) {
     const at = places.get(id);
     if (at !== undefined) return at;
   }
   return undefined;
+}
+
+function isAsked({ blocks }: View, call: BlockId): boolean {
+  const block = blocks.get(call);
+  return block !== undefined && askOf(block.metadata)?.state === "asked";
 }
 
 /** What keys work on: a block, or quiet ones that are gathered. */

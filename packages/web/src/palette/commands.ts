@@ -129,8 +129,8 @@ function chooseAgent(): void {
 function answer(asked: string): void {
   sought.set(asked);
   setTimeout(() => {
-    const block = document.querySelector(`article[data-block="${CSS.escape(asked)}"]`);
-    block?.querySelector<HTMLElement>(".agent-ask button, .agent-ask input, button")?.focus();
+    const ask = document.querySelector(`[data-asks="${CSS.escape(asked)}"]`);
+    ask?.querySelector<HTMLElement>("button, input")?.focus();
   }, GOTO_MS);
 }
 

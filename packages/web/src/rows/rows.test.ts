@@ -81,6 +81,7 @@ function rows(
     if (row.type === "turn") return `turn ${row.turn}`;
     if (row.type === "results") return `${"  ".repeat(row.depth)}results of ${row.id}`;
     if (row.type === "gathered") return `${"  ".repeat(row.depth)}gathered ${row.ids.join(",")}`;
+    if (row.type === "ask") return `ask of ${row.id}`;
     if (row.type === "speaker") return `speaker of ${row.id}`;
     if (row.type === "branch") return `ways ${row.ways.join(",")} at ${row.at}: ${row.chosen}`;
     return `pruned ${row.ids.join(",")}`;
@@ -96,6 +97,18 @@ const CALL = {
   deeper: { kind: "text" as const, parent: "deep", side: true as const },
   end: {},
 };
+
+test("[CM12] what is asked about a plan stands behind the plan, and at its call where the plan is elsewhere", () => {
+  const asks = (plan: string): Given => ({
+    kind: "tool_call",
+    metadata: { ask: { id: "1", kind: "plan", state: "asked", plan } },
+  });
+  const plan = { prompt: { role: "user" as const }, call: asks("plan"), plan: {} };
+  expect(rows(plan)).toEqual(["prompt", "call", "plan", "ask of call"]);
+  expect(rows({ ...plan, call: asks("other"), other: { parent: "prompt" } }, { head: "plan" })).not.toContain(
+    "ask of call",
+  );
+});
 
 test("[E15] a sub-agent's report stands behind its work, where that is open", () => {
   const given = {

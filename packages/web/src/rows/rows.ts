@@ -34,6 +34,8 @@ export type Row =
   | { readonly type: "speaker"; readonly key: string; readonly id: BlockId }
   /** The results of a call, behind what its sub-agent did. */
   | { readonly type: "results"; readonly key: string; readonly id: BlockId; readonly depth: number }
+  /** What a call asks about the plan before this row: who has read the plan answers below it. */
+  | { readonly type: "ask"; readonly key: string; readonly id: BlockId }
   | { readonly type: "turn"; readonly key: string; readonly turn: string }
   /** The conversation goes on in several ways behind `at`; `chosen` is the one that is shown, if any. */
   | {
@@ -78,6 +80,9 @@ export function foldRows(outline: Outline, tree: Tree, options: RowOptions): rea
     }
     const before = rows.length;
     if (i > foldedUntil) addBlock(rows, outline, tree, block, 0, options, todos);
+    const asks = path[i - 1];
+    if (asks && i > foldedUntil && planBehind(outline, asks) === block.id)
+      rows.push({ type: "ask", key: `ask:${asks.id}`, id: asks.id });
     const speaks = rows.length > before ? options.speaker?.(block) : undefined;
     if (speaks !== undefined && speaks !== speaker)
       rows.splice(before, 0, { type: "speaker", key: `speaker:${block.id}`, id: block.id });
@@ -174,6 +179,13 @@ export function hasWorkBefore(sides: readonly (Block | undefined)[]): boolean {
   const known = sides.filter((side) => side !== undefined && !isQueued(side)) as readonly Block[];
   const first = known.findIndex((side) => isResult(side));
   return first > 0;
+}
+
+/** The plan that a call asks about, where it is the block behind the call. */
+export function planBehind({ blocks }: Pick<Outline, "blocks">, call: Block): BlockId | undefined {
+  const id = askOf(call.metadata)?.plan;
+  const plan = id === undefined ? undefined : blocks.get(id);
+  return plan && !plan.side && plan.parent === call.id ? plan.id : undefined;
 }
 
 /** A command that was run again: shown below its first run, in the same row. */

@@ -11,7 +11,7 @@ const THEMES = ["light", "dark"] as const;
 const TEXT = 4.5;
 const MARK = 3;
 
-const SURFACES = ["bg", "side", "raised", "sunk"];
+const SURFACES = ["bg", "side", "raised", "sunk", "well"];
 const STATES = ["needs", "running", "failed", "stopped"];
 const SYNTAX = ["keyword", "string", "constant", "comment", "function", "parameter", "link"].map(
   (t) => `t-${t}`,

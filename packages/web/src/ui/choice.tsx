@@ -9,10 +9,13 @@ interface ChoiceProps<T extends string> {
   readonly label: string;
   readonly value: T;
   readonly options: readonly { readonly value: T; readonly name: string }[];
+  /** The id of what is said about it. */
+  readonly describedBy?: string | undefined;
   readonly onChange: (value: T) => void;
 }
 
-export function Choice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>): ReactNode {
+export function Choice<T extends string>(props: ChoiceProps<T>): ReactNode {
+  const { label, value, options, describedBy, onChange } = props;
   const text = (
     <>
       <span className="sr-only">{label}: </span>
@@ -21,7 +24,7 @@ export function Choice<T extends string>({ label, value, options, onChange }: Ch
     </>
   );
   return (
-    <Menu label={label} text={text} className="choice">
+    <Menu label={label} text={text} className="choice" describedBy={describedBy}>
       {options.map((option) => (
         <MenuChoice
           key={option.value}

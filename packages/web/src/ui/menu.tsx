@@ -14,13 +14,15 @@ interface MenuProps {
   readonly icon?: IconName;
   readonly text?: ReactNode;
   readonly className?: string;
+  /** The id of what is said about it. */
+  readonly describedBy?: string | undefined;
   readonly children: ReactNode;
 }
 
 const EDGE = 8;
 const GAP = 4;
 
-export function Menu({ label, icon, text, className, children }: MenuProps): ReactNode {
+export function Menu({ label, icon, text, className, describedBy, children }: MenuProps): ReactNode {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -41,6 +43,7 @@ export function Menu({ label, icon, text, className, children }: MenuProps): Rea
         className={className ?? (text ? "quiet-button" : "icon-button")}
         title={label}
         aria-label={text ? undefined : label}
+        aria-describedby={describedBy}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         popoverTarget={id}

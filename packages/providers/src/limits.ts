@@ -61,6 +61,8 @@ export const COMPARED_CHARS = 64;
 // Claude's messages
 /** Messages of which late lines may still come; far more than are ever open at once. */
 export const RECENT_MESSAGES = 512;
+/** So much of a text tells it from others. */
+export const MARK_CHARS = 200;
 
 // Codex's app server
 /** Names of ended turns that are remembered, so that what comes late begins no new one. */

@@ -47,11 +47,20 @@ export function recognise(head: string): Recognised | undefined {
 }
 
 function firstOf(events: readonly Json[]): Recognised | undefined {
+  if (events.some(isBareClaude)) return stream("claude");
   for (const event of events) {
     const found = isObject(event) ? byTraffic(event) : undefined;
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Claude Code 0.2 printed bare messages: the answers look like the API's, results and the bill do not. */
+function isBareClaude(event: Json): boolean {
+  if (!isObject(event) || event.type !== undefined) return false;
+  if (event.role === "system") return "cost_usd" in event && "duration_ms" in event;
+  const [first] = Array.isArray(event.content) ? (event.content as readonly Json[]) : [];
+  return event.role === "user" && isObject(first) && first.type === "tool_result";
 }
 
 /** Traffic of both directions is told by what is said in it. */

@@ -72,6 +72,11 @@ export function costSince(total: number, before: number | undefined): number {
   return Math.round((total - before) * 1e10) / 1e10;
 }
 
+export function isSameUsage(a: Usage, b: Usage | undefined): boolean {
+  if (b === undefined || a.input !== b.input || a.output !== b.output) return false;
+  return a.cacheRead === b.cacheRead && a.cacheWrite === b.cacheWrite && a.reasoning === b.reasoning;
+}
+
 export function isZero(usage: Usage): boolean {
   return usage.input === 0 && usage.output === 0;
 }

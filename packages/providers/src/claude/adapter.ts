@@ -9,14 +9,14 @@
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import type { Adapter } from "../adapter.ts";
 import { isObject } from "../framing/json.ts";
-import { bounds } from "../limits.ts";
+import { bounds, MARK_CHARS } from "../limits.ts";
 import { listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { noiseBlock, typeOf, unknownEvent } from "../unknown.ts";
 import { isZero } from "../usage.ts";
 import { assistantLine, messageLine } from "./assistant.ts";
 import { breakCall } from "./call.ts";
 import { cancelRequest, controlRequest, controlResponse, endForm } from "./control.ts";
-import { streamEvent } from "./message.ts";
+import { decideStopped, streamEvent } from "./message.ts";
 import { endRetries } from "./notice.ts";
 import { closeMessage } from "./piece.ts";
 import { lineKey, newState, type Out, PROVIDER, type Start, type State, trim } from "./state.ts";
@@ -53,7 +53,7 @@ export const claudeAdapter: ClaudeAdapter = {
 function isRepeated(state: State, line: JsonObject): boolean {
   const isStreamed = line.type === "stream_event";
   if (isStreamed && objectOf(line.event).type !== "message_start") return state.isRepeating;
-  const uuid = line.type === "user" && !hasResult(line) ? undefined : wordsOf(line.uuid);
+  const uuid = line.type === "user" && !hasResult(line) ? undefined : nameOf(line);
   const isKnown = uuid !== undefined && state.seen.has(uuid);
   if (isStreamed) state.isRepeating = isKnown;
   if (uuid !== undefined && !isKnown) {
@@ -61,6 +61,15 @@ function isRepeated(state: State, line: JsonObject): boolean {
     trim(state.seen, bounds.openCalls);
   }
   return isKnown;
+}
+
+/** The blocks of one message may come under one uuid (2.0, where an answer was not streamed): each is a line of its own. */
+function nameOf(line: JsonObject): string | undefined {
+  const uuid = wordsOf(line.uuid);
+  if (uuid === undefined || line.type !== "assistant") return uuid;
+  const blocks = listOf(objectOf(line.message).content).map(objectOf);
+  const marks = blocks.map(({ type, id, text }) => [type, id, textOf(text)?.slice(0, MARK_CHARS)].join(" "));
+  return [uuid, ...marks].join("\n");
 }
 
 function hasResult(line: JsonObject): boolean {
@@ -76,6 +85,7 @@ const GOES_ON = new Set(["system", "keep_alive", "rate_limit_event", "command_li
 /** One line of the stream. */
 export function take(state: State, out: Out, line: Json): void {
   if (!isObject(line)) return addUnknown(state, out, line);
+  decideStopped(state, out, line);
   if (ENDS_TEXT.has(textOf(line.type) ?? ""))
     for (const message of state.messages.values()) releaseText(out, message);
   if (!GOES_ON.has(textOf(line.type) ?? "")) endRetries(state, out);
@@ -98,8 +108,18 @@ export function take(state: State, out: Out, line: Json): void {
     case "control_cancel_request":
       return cancelRequest(state, out, line);
     default:
-      if (!systemLine(state, out, line)) addUnknown(state, out, line);
+      if (!bareLine(state, out, line) && !systemLine(state, out, line)) addUnknown(state, out, line);
   }
+}
+
+/** 0.2 printed the messages themselves, without a type for the user's, and at last what it all cost. */
+function bareLine(state: State, out: Out, line: JsonObject): boolean {
+  if (line.type !== undefined) return false;
+  if ((line.role === "user" || line.role === "assistant") && line.content !== undefined)
+    wholeMessage(state, out, line);
+  else if (line.role === "system" && line.cost_usd !== undefined) resultLine(state, out, line);
+  else return false;
+  return true;
 }
 
 /** `{type: "message", role, content}`, or the same inside `message`. */
@@ -124,6 +144,7 @@ function addUnknown(state: State, out: Out, line: Json, type: string = typeOf(li
 function endOfStream(state: State): readonly BlockEvent[] {
   const out: Out = [];
   endRetries(state, out);
+  decideStopped(state, out, {});
   for (const message of state.messages.values()) closeMessage(state, out, message, "interrupted");
   for (const id of [...state.forms.keys()]) endForm(state, out, id, { state: "expired" });
   for (const call of [...state.calls.values()].reverse()) breakCall(out, call, "interrupted");

@@ -13,7 +13,7 @@ import { confirmWhole, takeUsage, thinkingEnd } from "./piece.ts";
 import { endPiece, startPiece } from "./piece-block.ts";
 import type { Message, Out, Piece, State } from "./state.ts";
 import { finishText, releaseText } from "./text-piece.ts";
-import { currentTurn } from "./turn.ts";
+import { currentTurn, markOf } from "./turn.ts";
 
 export function assistantLine(state: State, out: Out, line: JsonObject): void {
   const body = objectOf(line.message);
@@ -130,6 +130,7 @@ function confirmText(
     return;
   }
   currentTurn(state, out, piece.message.scope).hasSpoken = true;
+  if (piece.message.scope.parent === undefined) piece.message.turn.lastWords = markOf(said);
   const streamed = piece.part?.citations ?? piece.citations;
   const citations = listOf(block.citations).length > 0 ? listOf(block.citations) : streamed;
   const isStreamed = piece.isStarted || (piece.part !== undefined && piece.part.text !== "");
@@ -143,6 +144,10 @@ function isLocal(line: JsonObject): boolean {
   return objectOf(line.message).model === "<synthetic>" || line.is_api_error_message === true;
 }
 
+/** Words of a failure, from versions that do not mark one (up to 2.0.76). */
+const API_ERROR =
+  /^(API Error\b|Invalid API key|Prompt is too long|Credit balance is too low|Claude (AI )?usage limit reached|Request timed out|OAuth (token|authentication) )/;
+
 function sayLocally(
   state: State,
   out: Out,
@@ -155,7 +160,7 @@ function sayLocally(
   piece.head = undefined;
   piece.part = undefined;
   const code = textOf(line.error) ?? textOf(line.api_error);
-  if (code === undefined && line.is_api_error_message !== true) {
+  if (code === undefined && line.is_api_error_message !== true && !API_ERROR.test(said)) {
     const notice = line.local_command_source === undefined ? "synthetic" : "local_command";
     startPiece(state, out, piece, { notice }, said, "text", "system", at);
     return endPiece(out, piece, "done");

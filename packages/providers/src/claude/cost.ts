@@ -8,7 +8,7 @@
 import { addUsage, type Json, type JsonObject, NO_USAGE, type Usage } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { given, numberOf, objectOf, textOf } from "../read.ts";
-import { anthropicUsage, costSince, count, isZero, usageSince } from "../usage.ts";
+import { anthropicUsage, costSince, count, isSameUsage, isZero, usageSince } from "../usage.ts";
 import type { State, Turn } from "./state.ts";
 
 export interface TurnCost {
@@ -20,14 +20,17 @@ export interface TurnCost {
 export function takeCost(
   state: State,
   line: JsonObject,
-  turn: Pick<Turn, "usage" | "models">,
+  turn: Pick<Turn, "usage" | "models" | "lastUsage">,
 ): { costUsd?: number; usage?: Usage; models?: readonly string[] } {
   const since = isObject(line.model_usage_since_last_result) ? line.model_usage_since_last_result : undefined;
   const total = numberOf(line.total_cost_usd) ?? numberOf(line.total_cost);
   const own = numberOf(line.cost_usd);
   const costUsd = total === undefined ? own : costOf(state, total, since);
   const models = isObject(line.modelUsage) ? line.modelUsage : undefined;
-  const stated = usageOf(state, line, since, models) ?? turn.usage;
+  const said = usageOf(state, line, since, models) ?? turn.usage;
+  // Some versions of 1.0 state the tokens of the last message only.
+  const isLast = since === undefined && models === undefined && isSameUsage(said, turn.lastUsage);
+  const stated = isLast ? turn.usage : said;
   // The CLI does not count an answer that was stopped: it states nothing of it, which does not mean that nothing was spent.
   const isUncounted = isStopped(line) && isZero(stated) && !isZero(turn.usage);
   const usage = isUncounted ? turn.usage : stated;
@@ -90,9 +93,12 @@ function usageOf(
   // A resumed run whose older share is unknown: the main loop's own tokens are at least this turn's.
   const isFirstOfResumed =
     state.modelUsage === undefined && state.totalCost !== undefined && state.totalCost > 0;
-  if (models !== undefined && !isFirstOfResumed) return modelsSince(models, state.modelUsage);
-  const own = isObject(line.usage) ? line.usage : undefined;
-  return own === undefined ? undefined : anthropicUsage(own);
+  const own = isObject(line.usage) ? anthropicUsage(line.usage) : undefined;
+  if (models === undefined || isFirstOfResumed) return own;
+  const all = modelsSince(models, state.modelUsage);
+  // Some versions of 2.0 count no input by model: all that was spent is at least what the main loop spent.
+  const isUncounted = own !== undefined && modelsUsage(models).input === 0 && own.input > 0;
+  return isUncounted ? { ...own, output: Math.max(own.output, all.output) } : all;
 }
 
 function modelsUsage(models: JsonObject): Usage {

@@ -262,9 +262,30 @@ function stopMessage(state: State, out: Out, message: Message, scope: string, ab
     for (const [index, piece] of message.byIndex) if (index >= from) settle(state, out, piece, "retracted");
   }
   for (const piece of message.pieces) if (piece.held !== undefined) takeHeld(state, out, piece);
-  closeMessage(state, out, message, undefined);
+  const isUnsure =
+    from === undefined && message.stopReason === undefined && message.pieces.some(isUnconfirmed);
+  if (isUnsure) state.stopped = message;
+  else closeMessage(state, out, message, undefined);
   tellUsage(out, message);
   if (state.streaming.get(scope) === message) state.streaming.delete(scope);
+}
+
+function isUnconfirmed({ type, isConfirmed, isEnded }: Piece): boolean {
+  return !isConfirmed && !isEnded && (type === "text" || type === "thinking");
+}
+
+/**
+ * A message that was stopped without a reason may have lost its connection: up to 2.1.250 only the retry that follows says
+ * so. Then what no line has confirmed is withdrawn.
+ */
+export function decideStopped(state: State, out: Out, line: JsonObject): void {
+  const { stopped } = state;
+  if (stopped === undefined || (line.type === "system" && line.subtype === "status")) return;
+  state.stopped = undefined;
+  const isLost = line.type === "system" && line.subtype === "api_retry";
+  if (isLost)
+    for (const piece of stopped.pieces) if (isUnconfirmed(piece)) settle(state, out, piece, "retracted");
+  closeMessage(state, out, stopped, undefined);
 }
 
 /** The API's own error inside a stream; the CLI then goes on, or says the same on a line of its own. */

@@ -2,12 +2,20 @@
  * Results of sub-agents and of tools that look things up: the web, files by name, other tools.
  */
 
-import type { JsonObject } from "@blockyard/kernel";
+import type { Json, JsonObject } from "@blockyard/kernel";
 import { linkList } from "../anthropic/server-results.ts";
-import { isObject } from "../framing/json.ts";
+import { isObject, parseJson } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { cutRow, rowOf } from "../row.ts";
-import { contentOf, linesRow, outputRow, plain, type Show } from "./outcome.ts";
+import {
+  contentOf,
+  linesRow,
+  type Outcome,
+  outputRow,
+  plain,
+  type Show,
+  type ToolReport,
+} from "./outcome.ts";
 
 /** Agent (Task, up to 2.1.50): the report itself, without the frame that is put around it for the model. */
 export const agentOutcome: Show = (report) => {
@@ -59,7 +67,8 @@ export function usesRow(uses: number | undefined, text: string): string {
 }
 
 export const webSearchOutcome: Show = (report) => {
-  if (report.isError || !isObject(report.payload)) return undefined;
+  if (report.isError) return undefined;
+  if (!isObject(report.payload)) return report.payload === undefined ? foundLinks(report) : undefined;
   const results = listOf(report.payload.results);
   const citations = results.flatMap((result) =>
     listOf(objectOf(result).content).flatMap((hit) => {
@@ -85,6 +94,22 @@ export const webSearchOutcome: Show = (report) => {
   };
 };
 
+/** Without a payload: the words for the model, which hold lists of links. */
+function foundLinks(report: ToolReport): Outcome {
+  const shown = plain(report);
+  const [block] = shown.blocks;
+  const lists = [...(block?.text ?? "").matchAll(/^Links: (\[.*\])$/gm)].map(([, list = ""]) =>
+    parseJson(list),
+  );
+  const citations = lists
+    .flatMap(listOf)
+    .map(objectOf)
+    .filter(({ url }) => typeof url === "string");
+  if (block === undefined || lists.length === 0) return shown;
+  const blocks = [{ ...block, metadata: { ...block.metadata, citations } }];
+  return { ...shown, blocks, short: plural(citations.length, "result") };
+}
+
 export const webFetchOutcome: Show = (report) => {
   const payload = objectOf(report.payload);
   const text = textOf(payload.result);
@@ -107,7 +132,7 @@ export const toolSearchOutcome: Show = (report) => {
 export const foundOutcome: Show = (report) => {
   if (report.isError) return undefined;
   const { filenames: _filenames, ...facts } = objectOf(report.payload);
-  const files = numberOf(facts.numFiles);
+  const files = numberOf(facts.numFiles) ?? listedFiles(report);
   const matches = numberOf(facts.numMatches);
   const text = contentOf(report.content).text;
   const inLines = facts.mode === "content";
@@ -122,26 +147,41 @@ export const foundOutcome: Show = (report) => {
   return { ...plain({ ...report, payload: Object.keys(left).length === 0 ? undefined : left }), short };
 };
 
+/** Without a payload, how many files Glob found: it lists one a line. */
+function listedFiles({ toolName, payload, content }: ToolReport): number | undefined {
+  if (payload !== undefined || !toolName.startsWith("Glob")) return undefined;
+  const lines = contentOf(content).text.split("\n");
+  const paths = lines.filter((line) => line.startsWith("/") || /^[A-Za-z]:\\/.test(line));
+  return paths.length === lines.length ? paths.length : undefined;
+}
+
 export const skillOutcome: Show = (report) => {
   if (report.isError) return undefined;
-  const name = wordsOf(objectOf(report.payload).commandName);
+  const launched = /^Launching skill: (\S+)$/.exec(contentOf(report.content).text)?.[1];
+  const name = wordsOf(objectOf(report.payload).commandName) ?? launched;
   return {
     ...plain({ ...report, payload: undefined }),
     short: name ?? rowOf(contentOf(report.content).text),
   };
 };
 
+/** Without a payload some tools give the model the same as JSON. */
+function payloadOf({ payload, content }: ToolReport): Json | undefined {
+  return payload ?? (typeof content === "string" ? parseJson(content) : undefined);
+}
+
 export const messageOutcome: Show = (report) => {
-  const message = wordsOf(objectOf(report.payload).message);
+  const payload = objectOf(payloadOf(report));
+  const message = wordsOf(payload.message);
   if (report.isError || message === undefined) return undefined;
-  const { message: _message, ...facts } = objectOf(report.payload);
+  const { message: _message, ...facts } = payload;
   const left = Object.keys(facts).length === 0 ? undefined : facts;
   return plain({ ...report, payload: left }, { text: message, images: [], references: [] });
 };
 
 /** What an MCP server keeps: the words themselves, not the envelope. */
 export const resourceOutcome: Show = (report) => {
-  const contents = listOf(objectOf(report.payload).contents).map(objectOf);
+  const contents = listOf(objectOf(payloadOf(report)).contents).map(objectOf);
   if (report.isError || contents.length === 0) return undefined;
   const text = contents.map((part) => textOf(part.text) ?? JSON.stringify(part)).join("\n");
   const facts = contents.map(({ text: _text, ...rest }) => rest);
@@ -150,8 +190,9 @@ export const resourceOutcome: Show = (report) => {
 };
 
 export const resourcesOutcome: Show = (report) => {
-  if (report.isError || !Array.isArray(report.payload)) return undefined;
-  return { ...plain(report), short: plural(report.payload.length, "resource") };
+  const resources = payloadOf(report);
+  if (report.isError || !Array.isArray(resources)) return undefined;
+  return { ...plain(report), short: plural(resources.length, "resource") };
 };
 
 export const findingsOutcome: Show = (report) => {

@@ -12,6 +12,7 @@ import { contentOf, linesRow, type Outcome, plain, type Show, type ToolReport } 
 /** Read. The payload says which kind of file it was. */
 export const readOutcome: Show = (report) => {
   if (report.isError) return undefined;
+  if (Array.isArray(report.payload)) return notebookOutcome(report, { cells: report.payload });
   const payload = objectOf(report.payload);
   const file = objectOf(payload.file);
   switch (payload.type) {
@@ -33,19 +34,53 @@ export const readOutcome: Show = (report) => {
 function codeOutcome(report: ToolReport, file: JsonObject): Outcome {
   const text = textOf(file.content) ?? "";
   return code(text, {
-    ...place(textOf(file.filePath) ?? textOf(file.file_path) ?? textOf(report.input.file_path)),
+    ...place(textOf(file.filePath) ?? textOf(file.file_path) ?? pathOf(report)),
     ...given({ startLine: count(file.startLine), totalLines: count(file.totalLines) }),
     ...(file.truncatedByTokenCap === true ? { result: { truncatedByTokenCap: true } } : {}),
   });
 }
 
-/** Without a payload: the numbered lines that the model was given. */
+/** Without a payload: what the model was given, a picture, the cells of a notebook or numbered lines. */
 function numberedOutcome(report: ToolReport): Outcome | undefined {
   const content = contentOf(report.content);
-  if (content.images.length > 0) return imageOutcome(report, {});
-  const bare = withoutNumbers(content.text);
-  if (bare === undefined) return undefined;
-  return code(bare.text, { ...place(textOf(report.input.file_path)), startLine: bare.startLine });
+  const isPicture = content.images.length > 0;
+  if (isPicture && content.text.trim() === "") return imageOutcome(report, {});
+  const cells = cellsIn(content.text);
+  if (cells.length > 0) return notebookOutcome(report, { cells });
+  const path = pathOf(report);
+  // Of an empty file there is only a reminder.
+  if (content.text === "" && !isPicture && report.content !== undefined) return code("", place(path));
+  const bare = isPicture ? undefined : withoutNumbers(content.text);
+  return bare === undefined ? undefined : code(bare.text, { ...place(path), startLine: bare.startLine });
+}
+
+function pathOf({ input }: ToolReport): string | undefined {
+  return textOf(input.file_path) ?? textOf(input.notebook_path);
+}
+
+const CELL = /<cell(?: id="([^"]*)"| (\d+))>([\s\S]*?)<\/cell(?: id="[^"]*"| \d+)>/g;
+const CELL_FACT = /^<(cell_type|language)>([^<]*)<\/\1>/;
+
+/** `<cell id="a"><cell_type>markdown</cell_type>…</cell id="a">`, one behind the other, each followed by its output. */
+function cellsIn(text: string): JsonObject[] {
+  if (!/^\s*<cell[ >]/.test(text)) return [];
+  const found = [...text.matchAll(CELL)];
+  return found.map((match, i) => {
+    const [whole, name, number, body = ""] = match;
+    const facts: Record<string, string> = {};
+    let source = body;
+    for (let fact = CELL_FACT.exec(source); fact !== null; fact = CELL_FACT.exec(source)) {
+      facts[fact[1] as string] = fact[2] as string;
+      source = source.slice(fact[0].length);
+    }
+    const output = text.slice(match.index + whole.length, found[i + 1]?.index).replace(/^\n+/, "");
+    return given({
+      ...facts,
+      source,
+      cell_id: name ?? number,
+      outputs: output.trim() === "" ? undefined : [{ text: output }],
+    }) as JsonObject;
+  });
 }
 
 const TAB = 9;
@@ -100,7 +135,7 @@ function imageOutcome(report: ToolReport, file: JsonObject): Outcome {
     width: count(dimensions.originalWidth ?? dimensions.width),
     height: count(dimensions.originalHeight ?? dimensions.height),
   });
-  const path = textOf(report.input.file_path) ?? "";
+  const path = pathOf(report) ?? "";
   return {
     blocks: [{ kind: "image", text: path, metadata: metadata as JsonObject }],
     failed: false,
@@ -113,7 +148,7 @@ function imageOutcome(report: ToolReport, file: JsonObject): Outcome {
 function notebookOutcome(report: ToolReport, file: JsonObject): Outcome {
   const cells = listOf(file.cells).map(objectOf);
   const text = cells.map(cellText).join("\n\n");
-  const path = textOf(file.filePath) ?? textOf(report.input.file_path);
+  const path = textOf(file.filePath) ?? pathOf(report);
   const language = cells.map((cell) => textOf(cell.language)).find((name) => name !== undefined);
   const { images } = contentOf(report.content);
   return {

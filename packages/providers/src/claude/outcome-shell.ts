@@ -89,7 +89,7 @@ function failedCommand(report: ToolReport, said: string): Outcome | undefined {
   };
 }
 
-/** 1.0 tells a failure by its output alone, without a payload and without a code. */
+/** Up to 2.0 a failure is told by its output alone, without a payload and without a code. */
 function isMerelyOutput(report: ToolReport): boolean {
   if (report.payload !== undefined && !report.isOld) return false;
   const raw = typeof report.content === "string" ? report.content : "";
@@ -107,7 +107,7 @@ function oldFailure(report: ToolReport, text: string): Outcome {
 
 /** Words of a refusal, from versions that do not mark one. */
 export function isRefusal(said: string): boolean {
-  return /^(?:Claude requested permissions? to|Permission to use .{1,200} (?:has been|was) denied|This command requires approval|.{1,300} was blocked\. For security|The user doesn't want to|The user refused this tool call)/s.test(
+  return /^(?:Claude requested permissions? to|Permission to use .{1,200} (?:has been|was) denied|This command requires approval|.{1,300} was blocked\. For security|The user doesn't want to|The user refused this tool call|PreToolUse:\S{1,200} hook error:)/s.test(
     said,
   );
 }

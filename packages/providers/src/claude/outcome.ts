@@ -21,7 +21,7 @@ export interface ToolReport {
   readonly payload: Json | undefined;
   readonly isError: boolean;
   readonly cwd: string;
-  /** Told by 1.0 or before, which say less. */
+  /** Told by a version before 2.0.30, which says less. */
   readonly isOld: boolean;
   readonly todo: Map<string, TodoItem>;
   /** Whole outputs that the CLI has put aside, by the path that it names. */

@@ -13,13 +13,12 @@ import {
   NO_USAGE,
   type Reason,
   subtractUsage,
-  type Usage,
 } from "@blockyard/kernel";
 import { openContent } from "../anthropic/content.ts";
 import { isObject } from "../framing/json.ts";
 import { given, textOf, wholeOf } from "../read.ts";
 import { unknownEvent } from "../unknown.ts";
-import { anthropicUsage, isZero, mergeNative } from "../usage.ts";
+import { anthropicUsage, isSameUsage, isZero, mergeNative } from "../usage.ts";
 import { breakCall, runStreamed } from "./call.ts";
 import { endPiece } from "./piece-block.ts";
 import { takeHeld } from "./result.ts";
@@ -128,9 +127,10 @@ export function takeUsage(out: Out, message: Message, usage: Json | undefined, t
 export function tellUsage(out: Out, message: Message): void {
   if (message.usage === undefined || message.model === "<synthetic>") return;
   const usage = anthropicUsage(message.usage);
-  if (isZero(usage) || isSame(usage, message.toldUsage)) return;
+  if (isZero(usage) || isSameUsage(usage, message.toldUsage)) return;
   const { turn } = message;
   turn.usage = addUsage(subtractUsage(turn.usage, message.toldUsage ?? NO_USAGE), usage);
+  turn.lastUsage = usage;
   if (message.model !== undefined) turn.models.add(message.model);
   message.toldUsage = usage;
   out.push({
@@ -142,9 +142,4 @@ export function tellUsage(out: Out, message: Message): void {
     usage,
     native: message.usage,
   });
-}
-
-function isSame(a: Usage, b: Usage | undefined): boolean {
-  if (b === undefined || a.input !== b.input || a.output !== b.output) return false;
-  return a.cacheRead === b.cacheRead && a.cacheWrite === b.cacheWrite && a.reasoning === b.reasoning;
 }

@@ -63,6 +63,14 @@ const OUTCOMES: ReadonlyMap<string, Show> = new Map<string, Show>([
   ["ReadMcpResourceTool", resourceOutcome],
   ["ListMcpResourcesTool", resourcesOutcome],
   ["ReportFindings", findingsOutcome],
+  // As they were called in 0.2.
+  ["View", readOutcome],
+  ["ReadNotebook", readOutcome],
+  ["Replace", changeOutcome],
+  ["NotebookEditCell", notebookEditOutcome],
+  ["GlobTool", foundOutcome],
+  ["GrepTool", foundOutcome],
+  ["dispatch_agent", agentOutcome],
 ]);
 
 /** One `tool_result` of a user line. `payload` is the line's, and so belongs to it only where it is the only one. */
@@ -155,7 +163,7 @@ function report(state: State, call: Call | undefined, result: ToolResult): ToolR
     payload: block.is_error === true && typeof payload === "string" ? null : payload,
     isError: block.is_error === true,
     cwd: state.cwd,
-    isOld: state.version.startsWith("1.") || state.version.startsWith("0."),
+    isOld: /^[01]\.|^2\.0\.[12]?\d$/.test(state.version),
     todo: state.todo,
     asideOf: state.asideOf,
   };

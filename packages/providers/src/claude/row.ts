@@ -28,6 +28,8 @@ const file: Row = (input, cwd) => pathOf(input.file_path ?? input.notebook_path,
 
 const ROWS: Readonly<Record<string, Row>> = Object.assign(Object.create(null) as Record<string, Row>, {
   Read: (input, cwd) => withRange(pathOf(input.file_path, cwd), input),
+  View: (input, cwd) => withRange(pathOf(input.file_path, cwd), input),
+  Replace: file,
   Write: file,
   Edit: file,
   MultiEdit: file,

@@ -104,10 +104,14 @@ export interface Turn {
   /** Whether anything was said in it: a result's text is shown only where nothing was. */
   hasSpoken: boolean;
   hasEvents: boolean;
+  /** The mark of what was said last in it. */
+  lastWords: string | undefined;
   /** Its init has come. */
   hasInit: boolean;
   /** What its messages have used, for a result that does not say it. */
   usage: Usage;
+  /** Of the message that was told last. */
+  lastUsage?: Usage;
   readonly models: Set<string>;
   /** What was spent in it on something else than its prompt, which a result of its own has stated. */
   spent?: { readonly costUsd: number; readonly usage: Usage };
@@ -139,6 +143,8 @@ export interface State {
   totalApiMs: number | undefined;
   modelUsage: JsonObject | undefined;
   readonly messages: Map<string, Message>;
+  /** A message that was stopped without a reason: the next line tells why. */
+  stopped: Message | undefined;
   /** The message that lines said last, for a `message` line that repeats it without its id. */
   lastMessage: Message | undefined;
   /** The message that is being streamed, per scope. */
@@ -189,6 +195,7 @@ export function newState(run: string, start: Start = {}): State {
     totalApiMs: start.previousApiMs,
     modelUsage: undefined,
     messages: new Map(),
+    stopped: undefined,
     lastMessage: undefined,
     streaming: new Map(),
     calls: new Map(),

@@ -7,19 +7,22 @@
  */
 
 import { addUsage, type Json, type JsonObject, NO_USAGE, type Reason, type Usage } from "@blockyard/kernel";
+import { isObject } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, textOf, wordsOf } from "../read.ts";
+import { anthropicUsage, isZero } from "../usage.ts";
 import { breakCall } from "./call.ts";
 import { endForm } from "./control.ts";
 import { takeApiMs, takeCost } from "./cost.ts";
 import { endRetries } from "./notice.ts";
 import { closeMessage } from "./piece.ts";
 import { type Call, lineKey, type Out, type State, type Turn } from "./state.ts";
-import { openTurn } from "./turn.ts";
+import { withoutTags } from "./system.ts";
+import { markOf, openTurn } from "./turn.ts";
 
 export function resultLine(state: State, out: Out, line: JsonObject): void {
   const awaiting = promptTurn(state);
   if (awaiting !== undefined && isOfTask(line)) return goOn(state, line, awaiting);
-  const turn = takeTurn(state, out, numberOf(line.result_index));
+  const turn = takeTurn(state, out, line);
   const failed = line.is_error === true || (textOf(line.subtype) ?? "").startsWith("error");
   const reason = failed ? reasonOf(line) : undefined;
   closeTurnBlocks(state, out, turn.ordinal, reason);
@@ -43,9 +46,9 @@ export function resultLine(state: State, out: Out, line: JsonObject): void {
   });
 }
 
-/** The first turn of a run is its prompt's: it is open until the prompt is answered. */
-function promptTurn({ turns: [first] }: State): Turn | undefined {
-  return first?.ordinal === 0 ? first : undefined;
+/** The first turn of a run is its prompt's: it is open until the prompt is answered, or another one has begun. */
+function promptTurn({ turns: [first, ...others] }: State): Turn | undefined {
+  return first?.ordinal === 0 && others.length === 0 ? first : undefined;
 }
 
 function isOfTask(line: JsonObject): boolean {
@@ -75,13 +78,25 @@ function withSpent<Cost extends { readonly costUsd?: number; readonly usage?: Us
   };
 }
 
-/** The turn that a result belongs to: by its number, otherwise the oldest that is open. */
-function takeTurn(state: State, out: Out, index: number | undefined): Turn {
-  const numbered = state.turns.findIndex((turn) => turn.ordinal === index);
-  const at = numbered < 0 ? 0 : numbered;
+/**
+ * The turn that a result belongs to: by its number, otherwise by its words, otherwise the oldest that is open. Versions that do not
+ * number their results print one for several turns, where a task has ended meanwhile: those before it are over too.
+ */
+function takeTurn(state: State, out: Out, line: JsonObject): Turn {
+  const numbered = state.turns.findIndex((turn) => turn.ordinal === numberOf(line.result_index));
+  const at = numbered < 0 ? meantTurn(state.turns, line) : numbered;
   const turn = state.turns[at] ?? openTurn(state, out);
-  state.turns.splice(at, 1);
+  const before = numbered < 0 ? state.turns.slice(0, at) : [];
+  state.turns = state.turns.filter((each) => each !== turn && !before.includes(each));
+  for (const { name } of before) out.push({ type: "turn-end", turn: name, status: "done" });
   return turn;
+}
+
+function meantTurn(turns: readonly Turn[], line: JsonObject): number {
+  const said = wordsOf(line.result);
+  const first = said === undefined ? -1 : turns.findIndex(({ lastWords }) => lastWords === markOf(said));
+  if (first >= 0) return first;
+  return isOfTask(line) ? Math.max(0, turns.length - 1) : 0;
 }
 
 const LIMITS = new Set(["max_turns", "budget_exhausted", "structured_output_retry_exhausted"]);
@@ -119,13 +134,16 @@ function sayResult(
   if (said === undefined) return;
   const key = lineKey(state, line.uuid);
   const code = textOf(line.subtype);
+  // The model was not asked: the words are those of a command of the CLI.
+  const isLocal = !failed && (line.num_turns === 0 || isUnasked(line));
+  const notice = isLocal ? { notice: "local_command" } : {};
   out.push({
     type: "block-start",
     key,
     kind: failed ? "error" : "text",
-    role: failed ? "system" : "model",
-    metadata: failed && code !== undefined && code !== "success" ? { code } : {},
-    text: said,
+    role: failed || isLocal ? "system" : "model",
+    metadata: failed && code !== undefined && code !== "success" ? { code } : notice,
+    text: withoutTags(said),
   });
   out.push({
     type: "block-end",
@@ -133,6 +151,13 @@ function sayResult(
     status: failed ? "error" : "done",
     ...(failed ? { reason: "failed" } : {}),
   });
+}
+
+/** Versions of 2.0 and 2.1 count on; an answer of the model has cost something. */
+function isUnasked({ usage, stop_reason }: JsonObject): boolean {
+  return (
+    isObject(usage) && isZero(anthropicUsage(usage)) && (stop_reason === undefined || stop_reason === null)
+  );
 }
 
 /** Closes what a turn leaves open. What a background task does goes on. */

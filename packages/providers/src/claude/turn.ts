@@ -5,6 +5,7 @@
  */
 
 import { type JsonObject, NO_USAGE } from "@blockyard/kernel";
+import { MARK_CHARS } from "../limits.ts";
 import { given, textOf, wordsOf } from "../read.ts";
 import { claudeDetails } from "../session-details.ts";
 
@@ -51,6 +52,7 @@ export function openTurn(
     hasInit: false,
     hasSpoken: false,
     hasEvents: false,
+    lastWords: undefined,
     usage: NO_USAGE,
     models: new Set(),
   };
@@ -63,6 +65,11 @@ export function openTurn(
     ...given({ model: state.model, sessionId: state.sessionId, at: named?.at }),
   });
   return turn;
+}
+
+/** Enough of a text to know it again. */
+export function markOf(text: string): string {
+  return `${text.length} ${text.slice(0, MARK_CHARS)}`;
 }
 
 function turnName(state: State, ordinal: number): string {

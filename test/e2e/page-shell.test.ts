@@ -207,6 +207,22 @@ describe("the side pane", () => {
     // A click on the file puts its diffs away.
     await file.getByRole("button", { name: /math\.js/ }).click();
     await expect.poll(() => file.getByText("Edit 1 of 2").count()).toBe(0);
+    // By keyboard: v marks a file as viewed and goes on to the next.
+    const lines = panel.locator("button[aria-expanded][title]");
+    await lines.first().focus();
+    await page.keyboard.press("v");
+    await panel.getByText("1 of 4 viewed").waitFor();
+    const focus = () => lines.evaluateAll((all) => all.indexOf(document.activeElement as HTMLButtonElement));
+    expect(await focus()).toBe(1);
+    await page.keyboard.press("j");
+    expect(await focus()).toBe(2);
+    await page.keyboard.press("k");
+    expect(await focus()).toBe(1);
+    expect(await lines.first().getAttribute("aria-expanded")).toBe("false");
+    await page.reload();
+    await panel.getByText("1 of 4 viewed").waitFor();
+    await panel.getByRole("checkbox", { name: "Viewed" }).first().uncheck();
+    await panel.getByText("4 files").waitFor();
     await context.close();
   });
 

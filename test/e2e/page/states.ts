@@ -124,8 +124,8 @@ async function queue(page: Page): Promise<void> {
 }
 
 async function openList(page: Page): Promise<void> {
-  const toggle = page.getByRole("button", { name: "Conversations" });
-  if (await toggle.isVisible()) await toggle.click();
+  const isNarrow = (page.viewportSize()?.width ?? 0) <= 760;
+  if (isNarrow) await page.getByRole("button", { name: "Conversations" }).click();
 }
 
 async function search(page: Page): Promise<void> {

@@ -16,7 +16,7 @@ interface Item {
   readonly activeForm?: string | undefined;
 }
 
-const ICONS = { pending: "circle", in_progress: "clock", completed: "check" } as const;
+const ICONS = { pending: "circle", in_progress: "circleDot", completed: "circleCheck" } as const;
 const WORDS = { pending: "to do", in_progress: "in progress", completed: "done" } as const;
 
 export function TodoBlock({ block }: RendererProps): ReactNode {

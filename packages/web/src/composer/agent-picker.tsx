@@ -4,9 +4,10 @@
 import { agentName } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useSession } from "../state/session.tsx";
+import { agentIcon } from "../ui/agent-icon.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Message } from "../ui/message.tsx";
-import { type AgentFacts, agentIcon, refreshAgents } from "./agents.ts";
+import { type AgentFacts, refreshAgents } from "./agents.ts";
 import type { Chosen } from "./choices.ts";
 import { Picker, PickerItem } from "./picker.tsx";
 

@@ -7,7 +7,6 @@ import { type ConversationId, isProblem } from "@blockyard/kernel";
 import { useEffect } from "react";
 import { Cell, useCell } from "../state/cell.ts";
 import { type Session, useSession } from "../state/session.tsx";
-import type { IconName } from "../ui/icons.tsx";
 
 type Listed = ToolAnswer<"agent.list">["agents"][number];
 type Offered = ToolAnswer<"agent.offers">;
@@ -33,11 +32,6 @@ export interface AgentModel extends OfferedModel {
 
 export interface Offers extends Pick<Offered, "mode" | "model" | "commands"> {
   readonly models?: readonly AgentModel[];
-}
-
-/** Those that call a model's API themselves, and those that are programs. */
-export function agentIcon(provider: string): IconName {
-  return provider === "anthropic" || provider === "openai" ? "spark" : "agent";
 }
 
 const agents = new Cell<readonly AgentFacts[]>([]);

@@ -36,6 +36,12 @@ export const KEPT_PLACES = 200;
 /** When nothing has come for so long, the end is shown. */
 export const PATIENCE_MS = 3_000;
 
+// Turn footer
+/** How often the time of a running turn is drawn. */
+export const TURN_CLOCK_MS = 1_000;
+/** A turn that is over by then needs no clock. */
+export const CLOCKED_SECONDS = 3;
+
 // Stage
 /** Nobody scrolls if nothing was heard of it for so long. */
 export const SCROLL_QUIET_MS = 160;

@@ -4,6 +4,7 @@
 import { type Block, type BlockId, type Speaker, speakerOf, type View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { type Session, useBlock, useSession, useView } from "../state/session.tsx";
+import { agentIcon } from "../ui/agent-icon.tsx";
 import { Icon } from "../ui/icons.tsx";
 
 export function SpeakerRow({ id }: { id: BlockId }): ReactNode {
@@ -15,7 +16,7 @@ export function SpeakerRow({ id }: { id: BlockId }): ReactNode {
   return (
     <div className={`speaker speaker-${speaker.side}`} data-who={colourOf(speaker)}>
       <span className="speaker-icon">
-        <Icon name={speaker.side === "person" ? "user" : "agent"} />
+        <Icon name={speaker.side === "person" ? "user" : agentIcon(speaker.id)} />
       </span>
       <h2 className="speaker-name">{speaker.name}</h2>
       <Time at={block.createdAt} />

@@ -11,10 +11,11 @@ import {
   type Turn,
   type Usage,
 } from "@blockyard/kernel";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { TurnActions } from "../actions/turn-actions.tsx";
 import { sought } from "../rows/sought.ts";
 import { useTurn, useView, useViewPart } from "../state/session.tsx";
+import { CLOCKED_SECONDS, TURN_CLOCK_MS } from "./limits.ts";
 
 export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
   const view = useView();
@@ -27,7 +28,7 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
     return (
       <footer className="turn running">
         {asking === undefined ? (
-          <Working name={name} />
+          <Working name={name} since={turn.startedAt} />
         ) : (
           <button type="button" className="quiet-button warn" onClick={() => sought.set(asking)}>
             {name} is waiting for you
@@ -38,33 +39,40 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
   const spent = spentWords(turn.costUsd);
   return (
     <footer className={turn.status === "error" && turn.reason !== "cancelled" ? "turn failed" : "turn"}>
-      <span>{turn.model ?? name}</span>
-      {spent !== "" && <span>{spent}</span>}
-      {turn.usage && <UsageText usage={turn.usage} />}
-      {turn.durationMs !== undefined && <span>{formatDuration(turn.durationMs)}</span>}
-      <Facts turn={turn} />
-      <Ending turn={turn} />
+      <span className="turn-facts">
+        <Ending turn={turn} />
+        <Facts turn={turn} />
+        {spent !== "" && <span>{spent}</span>}
+        {turn.usage && <UsageText usage={turn.usage} />}
+        <span className="turn-more">{turn.model ?? name}</span>
+      </span>
       <TurnActions view={view} turn={turn} />
     </footer>
   );
 }
 
-function Working({ name }: { name: string }): ReactNode {
+function Working({ name, since }: { name: string; since: number }): ReactNode {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TURN_CLOCK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.floor((now - since) / 1_000);
   return (
     <>
       <span className="spinner" /> <span>{name} is working…</span>
+      {seconds >= CLOCKED_SECONDS && <span className="took">{formatDuration(seconds * 1_000)}</span>}
     </>
   );
 }
 
-/** What the provider says of the turn besides. */
+/** How long it took, and what the provider says of the turn besides. */
 function Facts({ turn }: { turn: Turn }): ReactNode {
   const { steps, apiMs } = nativeFacts(turn.native);
+  const waited = apiMs === undefined ? undefined : `${formatDuration(apiMs)} of it waiting for the model`;
   return (
     <>
-      {apiMs !== undefined && (
-        <span title="time spent waiting for the model">API {formatDuration(apiMs)}</span>
-      )}
+      {turn.durationMs !== undefined && <span title={waited}>{formatDuration(turn.durationMs)}</span>}
       {steps !== undefined && steps > 1 && <span>{plural(steps, "step")}</span>}
     </>
   );
@@ -74,7 +82,7 @@ export function UsageText({ usage }: { usage: Usage }): ReactNode {
   const { input, cacheRead, output } = usage;
   const title = `${input.toLocaleString("en-US")} tokens read, ${cacheRead.toLocaleString("en-US")} of them cached; ${output.toLocaleString("en-US")} written`;
   return (
-    <span title={title}>
+    <span className="turn-more" title={title}>
       {formatCount(input)} in{cacheRead > 0 ? ` (${formatCount(cacheRead)} cached)` : ""} ·{" "}
       {formatCount(output)} out
     </span>

@@ -76,6 +76,11 @@ export function changedFiles(
   });
 }
 
+/** The block of its last edit: how far a reader has seen it. */
+export function lastEdit({ edits }: ChangedFile): BlockId {
+  return edits.at(-1)?.block ?? "";
+}
+
 /** New if it began so and is still there, deleted if it ended so. */
 function kindOf(edits: readonly FileEdit[]): Change["kind"] {
   if (edits.at(-1)?.kind === "delete") return "delete";

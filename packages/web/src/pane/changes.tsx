@@ -1,18 +1,20 @@
 /**
- * Changes: every file that the conversation, or its last turn, has changed, with its diffs and the way to where it happened.
+ * Changes: every file that the conversation, or its last turn, has changed, with its diffs and the way to where it happened. What has
+ * been reviewed can be marked so. Arrow keys, or j and k, go from file to file, v marks one.
  */
 
-import type { ToolAnswer } from "@blockyard/client";
-import { type BlockId, isProblem, plural, type View } from "@blockyard/kernel";
-import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { plural, type View } from "@blockyard/kernel";
+import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { DiffView } from "../diff/diff-view.tsx";
-import { useOpen } from "../state/disclosure.ts";
-import { type Session, useOrder, useRecord, useSession, useViewState } from "../state/session.tsx";
+import { setOpen, useOpen } from "../state/disclosure.ts";
+import { useRecord } from "../state/session.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { type ChangeBlock, type ChangedFile, changeBlockOf, changedFiles, pathParts } from "./change-list.ts";
+import { useChangeBlocks } from "./change-blocks.ts";
+import { type ChangedFile, changedFiles, lastEdit, pathParts } from "./change-list.ts";
 import { jumpTo } from "./jump.ts";
-import { EARLIER_BLOCKS, OPEN_FILES } from "./limits.ts";
+import { OPEN_FILES } from "./limits.ts";
+import { setViewed, useIsViewed, useViewedCount } from "./viewed.ts";
 
 type Scope = "turn" | "all";
 
@@ -26,10 +28,9 @@ export function Changes({ view }: { view: View }): ReactNode {
     () => changedFiles(scope === "all" ? blocks : blocks.filter(({ turn }) => turn === last), folder),
     [blocks, scope, last, folder],
   );
-  const added = files.reduce((sum, file) => sum + file.added, 0);
-  const deleted = files.reduce((sum, file) => sum + file.deleted, 0);
   return (
-    <div className="changes">
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the buttons in it
+    <div className="changes" onKeyDown={walk}>
       <div className="changes-head">
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would stand out of the row */}
         <div className="segments" role="group" aria-label="Changes of">
@@ -39,11 +40,7 @@ export function Changes({ view }: { view: View }): ReactNode {
             </button>
           ))}
         </div>
-        {files.length > 0 && (
-          <span className="changes-sum">
-            {plural(files.length, "file")} <Counts added={added} deleted={deleted} />
-          </span>
-        )}
+        {files.length > 0 && <Sum files={files} conversation={view.conversation} />}
       </div>
       {files.length === 0 && (
         <p className="pane-note">
@@ -51,7 +48,7 @@ export function Changes({ view }: { view: View }): ReactNode {
             ? "Loading…"
             : scope === "turn"
               ? "The last turn changed no files."
-              : "No files changed yet."}
+              : "No files changed yet. Each file that an agent edits is listed here, with its diff."}
         </p>
       )}
       {files.map((file, i) => (
@@ -76,24 +73,70 @@ interface FileProps {
 
 const WORDS = { add: "new", modify: "", delete: "deleted" } as const;
 
+function Sum({ files, conversation }: { files: readonly ChangedFile[]; conversation: string }): ReactNode {
+  const added = files.reduce((sum, file) => sum + file.added, 0);
+  const deleted = files.reduce((sum, file) => sum + file.deleted, 0);
+  const viewed = useViewedCount(
+    conversation,
+    files.map((file) => ({ name: file.name, upTo: lastEdit(file) })),
+  );
+  return (
+    <span className="changes-sum">
+      {viewed === 0 ? plural(files.length, "file") : `${viewed} of ${files.length} viewed`}{" "}
+      <Counts added={added} deleted={deleted} />
+    </span>
+  );
+}
+
 function File({ file, folder, isOpenFirst, conversation }: FileProps): ReactNode {
   const { name, path, kind, added, deleted, edits } = file;
-  const [isOpen, toggle] = useOpen(`changes:${conversation}:${name}`, isOpenFirst);
+  const isViewed = useIsViewed(conversation, name, lastEdit(file));
+  const open = `changes:${conversation}:${name}`;
+  const [isOpen, toggle] = useOpen(open, isOpenFirst && !isViewed);
   const parts = pathParts(path, folder);
+  const [only, ...others] = edits;
   return (
-    <section className="changed-file" aria-label={path}>
-      <button type="button" className="changed-line" aria-expanded={isOpen} title={path} onClick={toggle}>
-        <Icon name="chevron" className={isOpen ? "turned" : ""} />
-        <span className="changed-path">
-          <span className="dim">{parts.before}</span>
-          {parts.name}
-        </span>
-        {WORDS[kind] !== "" && <span className={`changed-kind ${kind}`}>{WORDS[kind]}</span>}
-        <Counts added={added} deleted={deleted} />
-      </button>
-      {isOpen && edits.length > 1 && <Net file={file} conversation={conversation} />}
-      {isOpen && edits.length === 1 && <Edits file={file} />}
+    <section className={isViewed ? "changed-file viewed" : "changed-file"} aria-label={path}>
+      <div className="changed-head">
+        <button type="button" className="changed-line" aria-expanded={isOpen} title={path} onClick={toggle}>
+          <Icon name="chevron" className={isOpen ? "turned" : ""} />
+          <span className="changed-path">
+            <span className="dim">{parts.before}</span>
+            {parts.name}
+          </span>
+          {WORDS[kind] !== "" && <span className={`changed-kind ${kind}`}>{WORDS[kind]}</span>}
+          <Counts added={added} deleted={deleted} />
+        </button>
+        {only && others.length === 0 && <JumpButton block={only.block} />}
+        <label className="changed-viewed">
+          <input
+            type="checkbox"
+            checked={isViewed}
+            onChange={({ target }) => {
+              setViewed(conversation, name, target.checked ? lastEdit(file) : undefined);
+              setOpen(open, !target.checked);
+            }}
+          />
+          Viewed
+        </label>
+      </div>
+      {isOpen && others.length > 0 && <Net file={file} conversation={conversation} />}
+      {isOpen && others.length === 0 && <Edits file={file} />}
     </section>
+  );
+}
+
+function JumpButton({ block }: { block: string }): ReactNode {
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      title="Jump to where it changed"
+      aria-label="Jump to it"
+      onClick={() => jumpTo(block)}
+    >
+      <Icon name="goTo" />
+    </button>
   );
 }
 
@@ -131,14 +174,16 @@ function Net({ file, conversation }: { file: ChangedFile; conversation: string }
 function Edits({ file: { path, edits } }: { file: ChangedFile }): ReactNode {
   return edits.map((edit, i) => (
     <div key={`${edit.block}:${i}`} className="changed-edit">
-      <div className="changed-edit-head">
-        <span>{edits.length > 1 ? `Edit ${i + 1} of ${edits.length}` : "Edit"}</span>
-        <span className="spread" />
-        {edit.diff !== "" && <CopyButton text={() => edit.diff} label="Copy the diff" />}
-        <button type="button" className="quiet-button" onClick={() => jumpTo(edit.block)}>
-          Jump to it
-        </button>
-      </div>
+      {edits.length > 1 && (
+        <div className="changed-edit-head">
+          <span>
+            Edit {i + 1} of {edits.length}
+          </span>
+          <span className="spread" />
+          <JumpButton block={edit.block} />
+        </div>
+      )}
+      {edit.diff !== "" && <CopyButton text={() => edit.diff} label="Copy the diff" />}
       {edit.rows.length > 0 && (
         <DiffView
           rows={edit.rows}
@@ -167,63 +212,17 @@ function lastTurn({ turns }: View): string | undefined {
   )?.id;
 }
 
-/** All blocks that changed files: those that are here, live, and those of earlier, asked for once. */
-function useChangeBlocks(view: View): { blocks: readonly ChangeBlock[]; isReading: boolean } {
-  const session = useSession();
-  const order = useOrder(view);
-  const record = useRecord(view);
-  const [earlier, setEarlier] = useState<ReadonlyMap<BlockId, ChangeBlock>>(new Map());
-  const { isOpen, more } = useViewState(view);
-  const [isRead, setRead] = useState(false);
-  const isReading = !isOpen || (more && !isRead);
-  const isAsked = isOpen && more && !isRead;
-  useEffect(() => {
-    if (!isAsked) return;
-    let isOver = false;
-    void readEarlier(session, view, () => isOver).then((found) => {
-      if (isOver) return;
-      setEarlier(found);
-      setRead(true);
-    });
-    return () => {
-      isOver = true;
-    };
-  }, [session, view, isAsked]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: order and the record's seq say that blocks have changed
-  const blocks = useMemo(() => {
-    const here = new Map(earlier);
-    for (const block of view.blocks.values()) {
-      if (block.kind !== "file_change") continue;
-      const found = changeBlockOf(block, view.texts.get(block.id)?.toString() ?? "");
-      if (found) here.set(found.id, found);
-      else here.delete(block.id);
-    }
-    return [...here.values()];
-  }, [view, order, earlier, record?.seq]);
-  return { blocks, isReading };
-}
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
 
-async function readEarlier(
-  session: Session,
-  view: View,
-  isOver: () => boolean,
-): Promise<ReadonlyMap<BlockId, ChangeBlock>> {
-  const found = new Map<BlockId, ChangeBlock>();
-  const listed = await session.ask("block.list", {
-    ...{ conversation: view.conversation, kind: "file_change", limit: EARLIER_BLOCKS },
-  });
-  if (isProblem(listed)) return found;
-  for (const { block_id: id } of listed.blocks) {
-    if (isOver()) break;
-    if (view.blocks.has(id)) continue;
-    const answer = await session.ask("block.read", { block_id: id, line_numbers: false });
-    const block = isProblem(answer) ? undefined : readBlock(answer);
-    if (block) found.set(id, block);
-  }
-  return found;
-}
-
-function readBlock(answer: ToolAnswer<"block.read">): ChangeBlock | undefined {
-  const { block_id: id, seq: born, kind, status, metadata, content } = answer;
-  return changeBlockOf({ id, born, kind, status, metadata }, content);
+/** From file to file; v marks the one and goes on to the next. */
+function walk(event: KeyboardEvent<HTMLElement>): void {
+  const line = (event.target as Element).closest(".changed-line");
+  if (!line || event.ctrlKey || event.metaKey || event.altKey) return;
+  const all = [...event.currentTarget.querySelectorAll<HTMLElement>(".changed-line")];
+  const at = all.indexOf(line as HTMLElement);
+  const step = event.key === "v" ? 1 : STEPS[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  if (event.key === "v") line.parentElement?.querySelector("input")?.click();
+  all[Math.max(0, Math.min(all.length - 1, at + step))]?.focus();
 }

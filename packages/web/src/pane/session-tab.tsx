@@ -12,11 +12,13 @@ import {
 } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { contextUse } from "../state/context-use.ts";
+import { useOpen } from "../state/disclosure.ts";
 import { resumeLine } from "../state/resume-line.ts";
 import { useRecord } from "../state/session.tsx";
 import { AgentIcon, agentName } from "../ui/agent-icon.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { breakable } from "../ui/long-words.tsx";
+import { LISTED_NAMES } from "./limits.ts";
 
 /** Facts that are many short words. */
 const LISTS = new Set(["Tools", "Agents", "Skills", "Slash commands", "Plugins"]);
@@ -101,15 +103,22 @@ function Fact({
 }
 
 function Names({ name, names }: { name: string; names: readonly string[] }): ReactNode {
+  const [isAll, toggle] = useOpen(`session:${name}`, false);
+  const shown = isAll ? names : names.slice(0, LISTED_NAMES);
   return (
     <div className="many">
       <dt>
         {name} <span className="dim">{names.length}</span>
       </dt>
       <dd className="chips">
-        {names.map((each) => (
+        {shown.map((each) => (
           <span key={each}>{breakable(exactText(each))}</span>
         ))}
+        {names.length > LISTED_NAMES && (
+          <button type="button" aria-expanded={isAll} onClick={toggle}>
+            {isAll ? "Show fewer" : `Show ${names.length - LISTED_NAMES} more`}
+          </button>
+        )}
       </dd>
     </div>
   );

@@ -20,11 +20,11 @@ export function agentName(provider: string): string {
   return AGENTS[provider]?.name ?? provider;
 }
 
+/** The same wherever the agent is named. */
+export function agentIcon(provider: string): IconName {
+  return AGENTS[provider]?.icon ?? "agent";
+}
+
 export function AgentIcon({ provider }: { provider: string | undefined }): ReactNode {
-  return (
-    <Icon
-      name={(provider && AGENTS[provider]?.icon) || (provider ? "agent" : "turns")}
-      className="agent-icon"
-    />
-  );
+  return <Icon name={provider ? agentIcon(provider) : "turns"} className="agent-icon" />;
 }

@@ -35,10 +35,15 @@ export class Process {
     root: string,
     args: readonly string[] = ["--port", "0"],
     more: Readonly<Record<string, string>> = {},
+    /** Files that it is started with, by their number in the child. */
+    files: Readonly<Record<number, number>> = {},
   ): Promise<Process> {
     const flags = [...serverFlags, MAIN, "serve", root, "--home", home, ...args];
     const env = { PATH: process.env["PATH"] ?? "", HOME: root, ...CACHED, ...more };
-    const child = spawn(process.execPath, flags, { env, stdio: ["ignore", "pipe", "pipe"] });
+    const stdio: ("ignore" | "pipe" | number)[] = ["ignore", "pipe", "pipe"];
+    for (let at = 3; at <= Math.max(2, ...Object.keys(files).map(Number)); at++)
+      stdio[at] = files[at] ?? "ignore";
+    const child = spawn(process.execPath, flags, { env, stdio });
     const output = { out: "", err: "" };
     const ended = new Promise<{ code: number | null; signal: string | null }>((end) => {
       child.on("close", (code, signal) => end({ code, signal }));

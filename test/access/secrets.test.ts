@@ -4,9 +4,11 @@
  */
 import {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -54,6 +56,7 @@ env | look environment
 for file in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $file; done 2>/dev/null | look processes
 for file in /proc/[0-9]*/cmdline; do tr '\\0' '\\n' < $file; done 2>/dev/null | look arguments
 cat ${data}/* 2>/dev/null | look data
+for file in /proc/$$/fd/*; do [ "\${file##*/}" -gt 2 ] && [ -f "$file" ] && cat "$file"; done 2>/dev/null | look files
 ls ${temporary} | grep -c blockyard-start- | sed 's/^/handovers /'
 echo PATH=$PATH HOME=$HOME LANG=$LANG
 echo end
@@ -67,19 +70,24 @@ beforeAll(async () => {
   chmodSync(home, 0o700);
   writeFileSync(join(home, "credentials"), "# keys\nMISTRAL_API_KEY=planted-file\n", { mode: 0o600 });
   writeFileSync(SEARCH, script(home, temporary));
+  const secret = join(folder, "secret");
+  writeFileSync(secret, "planted-opened\n");
+  const opened = openSync(secret, "r");
   for (const kind of ["claude", "codex"]) {
     writeFileSync(join(folder, kind), `#!/bin/bash\nbash ${SEARCH} > ${root}/${kind}.txt\n`);
     chmodSync(join(folder, kind), 0o755);
   }
   model = await ModelServer.start();
-  server = await Process.start(home, root, ["--port", "0"], {
+  const env = {
     ...PLANTED,
     LANG: "C.UTF-8",
     TMPDIR: temporary,
     ANTHROPIC_BASE_URL: model.url,
     BLOCKYARD_CLAUDE: join(folder, "claude"),
     BLOCKYARD_CODEX: join(folder, "codex"),
-  });
+  };
+  server = await Process.start(home, root, ["--port", "0"], env, { 3: opened, 63: opened });
+  closeSync(opened);
 });
 afterAll(async () => {
   await server.stop();
@@ -126,7 +134,7 @@ async function blockText(conversation: string): Promise<string> {
   }
 }
 
-describe.runIf(isLinux)("[AC202] [AC203] a child finds no secret but its own", () => {
+describe.runIf(isLinux)("[AC202] [AC203] [AC316] a child finds no secret but its own", () => {
   it("the server itself shows none, and still has them", () => {
     const environ = readFileSync(`/proc/${server.child.pid}/environ`, "utf8");
     expect(environ).not.toMatch(/planted-/);

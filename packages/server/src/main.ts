@@ -8,9 +8,13 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { startClean } from "./app/clean-start.ts";
 import { startsAgents } from "./app/starts-agents.ts";
+import { closeInheritedFiles } from "./processes/inherited-files.ts";
 
 const args = process.argv.slice(2);
-if (startsAgents(args)) startClean();
+if (startsAgents(args)) {
+  closeInheritedFiles(args);
+  startClean();
+}
 enableCompileCache(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "blockyard"));
 const { program } = await import("./cli/program.ts");
 process.exitCode = await program(args);

@@ -108,7 +108,7 @@ function withTurn(record: Conversation, turn: Turn, previous: Turn | undefined):
       ? record.costUsd
       : (record.costUsd ?? 0) - (previous?.costUsd ?? 0) + (turn.costUsd ?? 0);
   // With whom a conversation is held is not for a program to say that has only joined it.
-  const isGuests = turn.leased === true && turn.agent !== record.createdBy && record.provider !== undefined;
+  const isGuests = turn.leased === true && turn.agent !== record.createdBy;
   const held = { provider: turn.provider, ...(turn.model === undefined ? {} : { model: turn.model }) };
   const { ended: _, ...rest } = record;
   const ended = turn.status === "error" ? (turn.reason ?? "failed") : undefined;

@@ -221,21 +221,18 @@ describe("metadata", () => {
   it("[AC123] a turn that an agent begins says nothing of with whom others' conversations are held", async () => {
     const harness = new TestHarness();
     const claim = { provider: "claude", model: "best", session_id: "stolen" };
-    for (const [maker, isOwn] of [
-      [ann, false],
-      [bob, true],
+    const stated = { provider: "codex", model: "m" };
+    const nobody = { provider: undefined, model: undefined };
+    for (const [maker, before, after] of [
+      [ann, stated, stated],
+      [ann, {}, nobody],
+      [bob, stated, { provider: "claude", model: "best" }],
     ] as const) {
-      const { conversation } = await harness.ok(
-        "conversation.create",
-        { provider: "codex", model: "m" },
-        maker,
-      );
+      const { conversation } = await harness.ok("conversation.create", before, maker);
       const { turn } = await harness.ok("turn.begin", { conversation, ...claim }, bob);
       await harness.ok("turn.end", { conversation, turn, model: "best" }, bob);
       const record = await harness.kernel.conversation(conversation as string);
-      expect(record).toMatchObject(
-        isOwn ? { provider: "claude", model: "best" } : { provider: "codex", model: "m" },
-      );
+      expect({ provider: undefined, model: undefined, ...record }).toMatchObject(after);
       expect(record).toMatchObject({ sessions: {}, turns: 1 });
     }
   });

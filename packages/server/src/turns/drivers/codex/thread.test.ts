@@ -10,13 +10,11 @@ interface Said {
   readonly line: string;
 }
 
-const RECORDING = new URL(
-  "../../../../../providers/fixtures/codex-app-server/background-terminals.jsonl",
-  import.meta.url,
-);
+const FOLDER = new URL("../../../../../providers/fixtures/codex-app-server/", import.meta.url);
 
-it("[CM16] a command is in the background once the model has gone on without it, and not before", async () => {
-  const said = readFileSync(RECORDING, "utf8")
+/** What Codex tells of, and what then runs in the background: each time that one of the two changes. */
+async function seenIn(recording: string): Promise<readonly string[]> {
+  const said = readFileSync(new URL(recording, FOLDER), "utf8")
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Said)
@@ -25,7 +23,7 @@ it("[CM16] a command is in the background once the model has gone on without it,
   // Codex lists every process that lives, whether the model waits for it or not.
   const alive = new Map<string, string>();
   const request = async () => ({
-    data: [...alive].map(([itemId, processId]) => ({ itemId, processId, command: processId })),
+    data: [...alive].map(([itemId, command]) => ({ itemId, processId: itemId, command })),
   });
   const thread = new CodexThread(() => ({ request }) as Pick<Connection, "request"> as Connection);
   const seen: string[] = [];
@@ -34,19 +32,44 @@ it("[CM16] a command is in the background once the model has gone on without it,
     const { threadId, item } = params as { threadId?: string; item?: JsonObject };
     if (method === "turn/started") thread.id = String(threadId);
     if (item?.["type"] === "commandExecution") {
-      const [id, process] = [String(item["id"]), String(item["processId"])];
-      if (method === "item/started") alive.set(id, process);
-      else alive.delete(id);
+      if (method === "item/started") alive.set(String(item["id"]), String(item["command"]));
+      else alive.delete(String(item["id"]));
     }
     thread.notified(method, params as JsonObject);
-    const now = `${method} ${(await thread.tasks()).map(({ id }) => id).join()}`;
-    if (alive.size > 0 && seen.length < 4) seen.push(now);
+    if (alive.size === 0 || /delta|rateLimits|status|summaryPart/i.test(method)) continue;
+    const tasks = (await thread.tasks()).map(({ description }) => description);
+    const now = `${method}${item === undefined ? "" : ` ${item["type"]}`}: ${tasks.join()}`;
+    if (now !== seen.at(-1)) seen.push(now);
   }
-  expect(seen).toEqual([
-    "item/started ",
-    "thread/tokenUsage/updated 25286",
-    "account/rateLimits/updated 25286",
-    "item/started 25286",
+  return seen;
+}
+
+it("[CM16] a command is in the background once the model says something without it, and not before", async () => {
+  const up = "/bin/bash -lc 'echo up; sleep 300'";
+  expect((await seenIn("background-terminals.jsonl")).slice(0, 4)).toEqual([
+    "item/started commandExecution: ",
+    "thread/tokenUsage/updated: ",
+    `item/started agentMessage: ${up}`,
+    `item/completed agentMessage: ${up}`,
   ]);
-  expect(await thread.tasks()).toEqual([]);
+});
+
+it("[CM16] a command that the model asks about again, or thinks about, is not in the background until the model does something else", async () => {
+  const ticks = "/bin/bash -lc 'for i in 1 2 3 4 5 6 7 8 9; do echo tick $i; sleep 1; done'";
+  expect(await seenIn("background-polled.jsonl")).toEqual([
+    "item/started commandExecution: ",
+    "thread/tokenUsage/updated: ",
+    "item/commandExecution/terminalInteraction: ",
+    "thread/tokenUsage/updated: ",
+    "item/started reasoning: ",
+    "item/completed reasoning: ",
+    `item/started commandExecution: ${ticks}`,
+    `item/completed commandExecution: ${ticks}`,
+    `thread/tokenUsage/updated: ${ticks}`,
+    `item/started agentMessage: ${ticks}`,
+    `item/completed agentMessage: ${ticks}`,
+    `thread/tokenUsage/updated: ${ticks}`,
+    `thread/readState/changed: ${ticks}`,
+    `turn/completed: ${ticks}`,
+  ]);
 });

@@ -12,12 +12,10 @@ import { inputOf } from "./settings.ts";
 
 const NO_TURN = problem("gone", "Codex is not working on a turn");
 
-const OVER: ReadonlySet<string> = new Set(["thread/tokenUsage/updated", "turn/completed"]);
-
 export class CodexThread {
   readonly #connection: () => Connection;
-  /** Commands that the model waits for, by their items. */
-  readonly #awaited = new Set<string>();
+  /** Commands that the model waits for, by their items: `returned` where it has got what they had to say so far, and may ask for more. */
+  readonly #awaited = new Map<string, "running" | "returned">();
   /** The turns of sub-agents, by their threads. */
   readonly #children = new Map<string, string>();
   #turn: string | undefined;
@@ -49,17 +47,27 @@ export class CodexThread {
   }
 
   /**
-   * Which commands the model waits for. Codex counts the tokens of an answer once all calls of it have returned: what still runs then
-   * goes on beside the model, and so does what runs while the model says something.
+   * Which commands the model waits for. Codex counts the tokens of an answer once all calls of it have returned. What still runs then is
+   * asked about again (`terminalInteraction`, when that has an answer), or goes on beside the model: as soon as the model does or says
+   * something else. Thinking is neither.
    */
-  notified(method: string, { threadId, item }: JsonObject): void {
+  notified(method: string, { threadId, item, itemId }: JsonObject): void {
     if (threadId !== this.id) return;
     const { type, id } = isObject(item) ? item : {};
     const isCommand = type === "commandExecution" && typeof id === "string";
-    const isModel = type === "agentMessage" || type === "reasoning";
-    if (method === "item/started" && isCommand && this.#awaited.size < limits.commands) this.#awaited.add(id);
-    else if (method === "item/completed" && isCommand) this.#awaited.delete(id);
-    else if (method === "item/started" ? isModel : OVER.has(method)) this.#awaited.clear();
+    if (method === "item/started" && type !== "reasoning") {
+      this.#forget("returned");
+      if (isCommand && this.#awaited.size < limits.commands) this.#awaited.set(id, "running");
+    } else if (method === "item/completed" && isCommand) this.#awaited.delete(id);
+    else if (method === "thread/tokenUsage/updated")
+      for (const each of this.#awaited.keys()) this.#awaited.set(each, "returned");
+    else if (method === "item/commandExecution/terminalInteraction" && this.#awaited.size < limits.commands)
+      this.#awaited.set(String(itemId), "returned");
+    else if (method === "turn/completed") this.#awaited.clear();
+  }
+
+  #forget(state: "running" | "returned"): void {
+    for (const [id, its] of this.#awaited) if (its === state) this.#awaited.delete(id);
   }
 
   /** Its turn and those of its sub-agents, each of which has to be told. Never awaited: without an active turn it is not answered. */

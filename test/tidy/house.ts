@@ -198,7 +198,7 @@ export const quantity =
   /^(MAX|MOST|MIN|LONGEST)_|_(MS|SECONDS|BYTES|MB|CHARS|UNITS|LINES|ROWS|BLOCKS|FILES|TRIES|DEPTH)$/;
 /** Units of time, sizes and parts of formats, shares, sizes on the screen: numbers that bound nothing. */
 export const notBounds =
-  /^((DAY|HOUR)_MS|MILLIS|(HEADER|FRAME|TRAILER|IV|TAG|HASH|SIGNATURE)_BYTES|(TAG|ID|LEGACY|CUT)_CHARS|DOCUMENTS_PER_PAGE|NO_ROOM|HASH_BITS|REPLICA_MIN|MIN_NODE|NOT_FOUND|DEFAULT_PORT|COMPOSING_CODE|SPACE|.*_(VERSION|PX|SHARE|PRICE))$/;
+  /^((DAY|HOUR)_MS|MILLIS|(HEADER|FRAME|TRAILER|IV|TAG|HASH|SIGNATURE)_BYTES|(TAG|ID|LEGACY|CUT)_CHARS|DOCUMENTS_PER_PAGE|NO_ROOM|HASH_BITS|REPLICA_MIN|MIN_NODE|NOT_FOUND|DEFAULT_PORT|COMPOSING_CODE|SPACE|NOT_PASSED_ON|.*_(VERSION|PX|SHARE|PRICE))$/;
 /** Scenes and figures of the demo, the bench and recordings; an algorithm's own numbers; HTTP's status codes. */
 export const notBoundsFiles =
   /\/cli\/(bench|demo)[^/]*\.ts$|\/server\/src\/demo\/|\/sha256\.ts$|\/git-index\.ts$|\/transports\/answer\.ts$|\/turns\/replay\.ts$/;

@@ -14,6 +14,7 @@ import { asTyped } from "./typed-command.ts";
 
 interface Now {
   readonly seq: number;
+  readonly folder: string | undefined;
   readonly running: TurnView | undefined;
   readonly last: TurnView | undefined;
   readonly blocks: readonly BlockSnapshot[];
@@ -28,11 +29,11 @@ export async function follow(
   const isWatching = !options.allowsAll && process.stdin.isTTY !== true;
   let code: number = EXIT.nothing;
   for (let isOwn = false; ; ) {
-    const { seq, running, last, blocks } = await stateOf(client, conversation);
+    const { seq, folder, running, last, blocks } = await stateOf(client, conversation);
     if (running !== undefined) {
       if (!isOwn && !options.isJson) printNote(joined(running, isWatching));
       const before = blocks.filter(({ metadata }) => metadata.turn === running.turn);
-      const followed = { conversation, since: seq, turn: running.turn, before };
+      const followed = { conversation, since: seq, turn: running.turn, before, folder };
       const leave = { leave: () => leaveIt(conversation) };
       code = await followTurn(client, { ...followed, ...(isOwn ? {} : leave) }, { ...options, isWatching });
       if (code === EXIT.interrupted) return code;
@@ -87,5 +88,6 @@ async function stateOf(client: BlockSource, conversation: string): Promise<Now> 
     rest = answer.more && got.size > 0 ? rest.filter(({ block_id }) => !got.has(block_id)) : [];
   }
   const running = read.turns.findLast(({ status }) => status === "running");
-  return { seq: read.conversation.seq, running, last: read.turns.at(-1), blocks };
+  const { seq, metadata } = read.conversation;
+  return { seq, folder: metadata.cwd, running, last: read.turns.at(-1), blocks };
 }

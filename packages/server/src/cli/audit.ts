@@ -10,7 +10,7 @@ import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { withClient } from "./command-client.ts";
 import { AUDIT_DETAIL_CHARS, AUDIT_PAGE_ENTRIES } from "./limits.ts";
-import { oneLine, print, printJson } from "./terminal.ts";
+import { lineWidth, localTime, oneLine, print, printJson, wrapped } from "./terminal.ts";
 
 const options = {
   home: HOME_OPTION,
@@ -73,5 +73,6 @@ async function read(client: BlockSource, filter: JsonObject, most: number): Prom
 
 function lineOf({ at, agent, by, action, details }: Entry): string {
   const about = Object.entries(details).map(([key, value]) => `${key}=${String(value)}`);
-  return `${new Date(at).toISOString()}  ${action}  ${agent} (${by})  ${oneLine(about.join(" "), AUDIT_DETAIL_CHARS)}`;
+  const line = `${localTime(at)}  ${action}  ${agent} (${by})  ${oneLine(about.join(" "), AUDIT_DETAIL_CHARS)}`;
+  return wrapped(line, lineWidth(), 4);
 }

@@ -79,7 +79,7 @@ test("[V25] a result whose call a person allowed is whole, and so is a diff of t
     shortResult: "12 lines",
   });
   const quiet = { ...result, block: read, results: [result] };
-  expect(nodeText(quiet, options)).toBe("● Read a.txt 12 lines\n");
+  expect(nodeText(quiet, options)).toBe("● Read a.txt · 12 lines\n");
   expect(nodeText(quiet, { ...options, isFull: true })).toContain("line 7");
 });
 

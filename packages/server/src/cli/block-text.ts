@@ -28,7 +28,7 @@ import { changedLines, foldingOf, type Shown } from "../export/closed.ts";
 import { turnFacts } from "../export/html.ts";
 import { commandSummary, type Item, isFollowed, timeline } from "../export/timeline.ts";
 import type { ExportNode } from "../export/tree.ts";
-import { THINKING_CHARS } from "./limits.ts";
+import { BESIDE_CHARS, THINKING_CHARS } from "./limits.ts";
 import { oneLine, type Style, safeOutput, safeText } from "./terminal.ts";
 
 export interface TextOptions {
@@ -117,6 +117,14 @@ export function blockText(block: BlockSnapshot, options: TextOptions, call?: Blo
   return `${head}${KIND_TEXT[block.kind](block, options, { call })}`;
 }
 
+/** Whether the line of its call says the whole command already. */
+function isInCall(block: BlockSnapshot, call: BlockSnapshot | undefined, width: number): boolean {
+  const { command } = metadataOf(block, "command");
+  if (call?.kind !== "tool_call" || command.includes("\n") || command.length > width - BESIDE_CHARS)
+    return false;
+  return lineOf(call, [block]).subject === command;
+}
+
 type BlockAsText = (block: BlockSnapshot, options: TextOptions, around: Around) => string;
 
 const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
@@ -157,7 +165,8 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
         ? ""
         : `  ${style.red(`exit ${exitCode}`)}\n`;
     const output = [block.content, stderr ?? ""].filter((part) => part !== "").join("\n");
-    return `  ${style.dim("$")} ${line}\n${someLines(output, options, { block, ...known(around) })}${failed}`;
+    const head = isInCall(block, around.call, width) ? "" : `  ${style.dim("$")} ${line}\n`;
+    return `${head}${someLines(output, options, { block, ...known(around) })}${failed}`;
   },
   file_change: (block, options, around) => {
     const metadata = metadataOf(block, "file_change");
@@ -197,11 +206,12 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
   },
 };
 
-/** `● Read src/a.ts  12 lines`, `● $ npm test  12 passed` */
+/** `● Read src/a.ts · 12 lines`, `● $ npm test · 12 passed`; `isAbove`: what came of it stands below, whole or in part. */
 export function callLine(
   block: BlockSnapshot,
   { style, width, isFull }: TextOptions,
   results: readonly BlockSnapshot[] = [],
+  isAbove = false,
 ): string {
   const { toolName } = metadataOf(block, "tool_call");
   const { deed, name: title, subject, isCommand } = lineOf(block, results);
@@ -210,22 +220,29 @@ export function callLine(
   const mark = !isEnded ? style.yellow("●") : state === "done" ? style.green("●") : style.red("●");
   const isSaid = state !== "done" && state !== "running";
   const ask = askOf(block.metadata);
-  const end =
-    ask?.state === "asked"
-      ? ` needs ${waitsFor(ask) === "answer" ? "an answer" : "approval"}`
-      : isSaid
-        ? ` ${word}`
-        : "";
   const ran = isCommand && state === "done" ? results.find(({ kind }) => kind === "command") : undefined;
   const answer = deed === "ask" && state === "done" ? answerWords(block, results) : "";
   const short = cameWords(block, results) ?? answer;
   const came = ran ? commandSummary(ran) : isEnded ? short : undefined;
-  const said = [subject, came].filter(Boolean).join("  ");
+  // A call that failed says how, where that is known; one that was denied has no outcome of its own.
+  const how = state === "failed" && word === "failed" && came ? came : word;
+  const isShown = isSaid || (isCommand && isAbove);
+  const end =
+    ask?.state === "asked"
+      ? `needs ${waitsFor(ask) === "answer" ? "an answer" : "approval"}`
+      : isSaid
+        ? oneLine(how, width / 2)
+        : "";
   const name = isCommand ? "$" : oneLine(title, 40);
   // The tool's own name, for whoever looks for it.
   const own = isFull && toolName !== title ? ` ${style.dim(oneLine(toolName, 60))}` : "";
-  const line = oneLine(said, width - name.length - 16);
-  return `${mark} ${style.bold(name)}${own}${line === "" ? "" : ` ${line}`}${style.red(end)}`;
+  const room = width - name.length - 16;
+  const line = oneLine(subject, room);
+  const facts = [
+    isShown || !came ? "" : style.dim(oneLine(came, Math.max(BESIDE_CHARS / 2, room - line.length))),
+    style.red(end),
+  ].filter((fact) => fact !== "");
+  return [`${mark} ${style.bold(name)}${own}${line === "" ? "" : ` ${line}`}`, ...facts].join(" · ");
 }
 
 /** What is known of a result besides its lines. */

@@ -81,7 +81,7 @@ export function runningServer(home: string): ServerAddress {
   throw new CommandError("no server is running. Start one: blockyard");
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

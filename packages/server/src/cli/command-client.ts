@@ -13,8 +13,9 @@ import { isProblem, type Problem, problem } from "@blockyard/kernel/plain";
 import { makeConfig } from "../config/config.ts";
 import { useCredentials } from "../config/credentials-file.ts";
 import type { Imported } from "../import/body-import.ts";
+import { readAddress } from "../system/address-file.ts";
 import { type BlockSource, known } from "./block-source.ts";
-import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
+import { isAlive, type ServerClient, serverClient, TokenRefused } from "./client.ts";
 import { CommandError } from "./command.ts";
 import { HEALTH_MS, LOCK_STEP_MS, LOCK_WAIT_MS } from "./limits.ts";
 import { sendBody } from "./send-body.ts";
@@ -25,30 +26,41 @@ export interface ClientOptions {
   readonly root?: string;
   /** Makes the database where there is none yet. */
   readonly create?: boolean;
+  /** How long it waits for others that have the database open. */
+  readonly waitMs?: number;
 }
 
 export async function openClient(options: ClientOptions = {}): Promise<BlockSource> {
-  const { home, root } = options;
+  const { home, root, waitMs = LOCK_WAIT_MS } = options;
   const config = makeConfig({
     env: process.env,
     ...(home === undefined ? {} : { home }),
     ...(root === undefined ? {} : { root }),
   });
   useCredentials(config.credentials);
-  for (let waited = 0; ; waited += LOCK_STEP_MS) {
+  // By the clock: asking a server that hangs takes longer than waiting.
+  for (const began = performance.now(); ; ) {
     const remote = await remoteClient(config.home);
     if (remote) return remote;
     // Only who opens the database itself needs the parts that do so.
     const { localClient } = await import("./local-client.ts");
     const local = await localClient(config, { create: options.create === true });
     if (local) return local;
-    if (waited >= LOCK_WAIT_MS) {
-      const fix =
-        "Wait for it to finish, or start the server (blockyard), which lets several commands work at once";
-      throw new CommandError(`another blockyard command is using the database in ${config.home}. ${fix}.`);
-    }
+    if (performance.now() - began >= waitMs) throw new CommandError(whyInUse(config.home));
     await sleep(LOCK_STEP_MS);
   }
+}
+
+function whyInUse(home: string): string {
+  const server = readAddress(home);
+  if (server !== undefined && isAlive(server.pid)) {
+    const fix =
+      "It may be busy: try again. If that does not help, stop that process and start it again: blockyard";
+    return `the server at ${server.local ?? server.url} (process ${server.pid}) does not answer. ${fix}`;
+  }
+  const fix =
+    "Wait for it to finish, or start the server (blockyard), which lets several commands work at once";
+  return `another blockyard command is using the database in ${home}. ${fix}`;
 }
 
 /** Does something with the blocks, and lets go of them. */

@@ -1,7 +1,7 @@
 /** The costs as CSV: what a spreadsheet reads is what was summed, and nothing in it is run. */
 import type { CostRow } from "@blockyard/kernel";
 import { expect, it } from "vitest";
-import { csvOf } from "./costs.ts";
+import { csvOf, tableOf } from "./costs.ts";
 
 const row: CostRow = {
   ...{ turns: 2, conversations: 1, input: 1_000, cached: 600, output: 10, cost_usd: 0.5 },
@@ -30,5 +30,22 @@ it("[U92] conversations come with their titles; a cost that is not known is empt
   const rows = [{ ...row, conversation: "k3vq2mz", title: "Fix, it", cost_usd: null }];
   expect(csvOf({ rows }, ["conversation"])).toBe(
     `conversation,title,${HEAD}\r\nk3vq2mz,"Fix, it",${NUMBERS.replace("0.5", "")}\r\n`,
+  );
+});
+
+it("[U92] a table fits its terminal, names a cost only where it is known, and says what to do about the others", () => {
+  const none = { ...row, cost_usd: null, turns: 1 };
+  const rows = [
+    { ...row, conversation: "k3vq2mz", title: "A long title of a conversation", cost_usd: 1_234.5 },
+    { ...none, conversation: "b2m8x1q", title: "Short" },
+  ];
+  const total = { ...row, turns: 3, cost_usd: 1_234.5, unpriced: { turns: 2, input: 6, output: 8 } };
+  const lines = tableOf({ rows, total }, ["conversation"], 70).split("\n");
+  expect(lines.filter((line) => line.length > 70)).toEqual([]);
+  expect(lines.map((line) => line.split(/ +/).at(-1))).toEqual([
+    ...["cost", "$1,235+", "–", "$1,235+", "to", "directory", ""],
+  ]);
+  expect(lines.slice(-3).join(" ")).toBe(
+    "2 turns without a known price (+, –): to see their cost, add prices to prices.json in the data directory ",
   );
 });

@@ -3,12 +3,12 @@
  */
 
 import type { CostRow } from "@blockyard/kernel";
-import { formatCost } from "@blockyard/kernel/plain";
+import { formatCost, plural } from "@blockyard/kernel/plain";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
-import { oneLine, print, printJson, styleFor } from "./terminal.ts";
+import { lineWidth, oneLine, print, printJson, styleFor, wrapped } from "./terminal.ts";
 
 const GROUPS = ["day", "workspace", "agent", "model", "conversation"] as const;
 type Group = (typeof GROUPS)[number];
@@ -56,7 +56,7 @@ export const costs: Command = {
       const report: Report = known(answer);
       if (values.csv) await print(csvOf(report, by));
       else if (values.json) for (const row of report.rows) await printJson(row);
-      else await print(tableOf(report, by));
+      else await print(tableOf(report, by, lineWidth()));
       if (report.rows.length === 0 && !values.csv && !values.json) process.stderr.write("No turns.\n");
       if (report.more) process.stderr.write(`Only the first ${limit} rows: give --since or fewer --by.\n`);
       return report.rows.length === 0 ? EXIT.nothing : EXIT.done;
@@ -87,24 +87,42 @@ function timeOf(name: "since" | "until", value: string | undefined): { [name: st
   return { [name]: at.getTime() };
 }
 
-function tableOf({ rows, total }: Report, by: readonly Group[]): string {
+export function tableOf(
+  { rows, total }: Pick<Report, "rows" | "total">,
+  by: readonly Group[],
+  width: number,
+): string {
   if (rows.length === 0) return "";
   const style = styleFor(process.stdout);
-  const names = rows.map((row) => by.map((group) => nameOf(row, group)));
-  const widths = by.map((group, i) =>
-    Math.max(group.length, 5, ...names.map((each) => (each[i] ?? "").length)),
-  );
-  const line = (cells: readonly string[], numbers: readonly string[]) =>
-    `${[...cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)), ...numbers.map((cell) => cell.padStart(12))].join("  ")}\n`;
-  const head = line(by, ["turns", "input", "cached", "output", "sub-agents", "cost"]);
-  const body = rows.map((row, i) => line(names[i] ?? [], numbersOf(row)));
-  const sum = line(
+  const named = [
+    by,
+    ...rows.map((row) => by.map((group) => nameOf(row, group))),
     by.map((_, i) => (i === 0 ? "total" : "")),
-    numbersOf(total),
+  ];
+  const counted = [HEADS, ...rows.map(numbersOf), numbersOf(total)];
+  const wide = HEADS.map((_, i) => Math.max(...counted.map((each) => (each[i] ?? "").length)));
+  const room = Math.floor((width - wide.reduce((sum, chars) => sum + chars + 2, 0)) / by.length) - 2;
+  const narrow = by.map((_, i) =>
+    Math.min(Math.max(8, room), Math.max(...named.map((each) => (each[i] ?? "").length))),
   );
-  const left =
-    total.unpriced.turns > 0 ? `+ marks turns whose cost is not known: ${total.unpriced.turns}.\n` : "";
-  return `${style.dim(head)}${body.join("")}${style.bold(sum)}${style.dim(left)}`;
+  const [head = "", ...lines] = named.map((names, row) => {
+    const cells = names.map((name, i) => oneLine(name, narrow[i] ?? 0).padEnd(narrow[i] ?? 0));
+    const numbers = (counted[row] ?? []).map((cell, i) => cell.padStart(wide[i] ?? 0));
+    return `${[...cells, ...numbers].join("  ")}\n`;
+  });
+  const sum = lines.pop() ?? "";
+  return `${style.dim(head)}${lines.join("")}${style.bold(sum)}${style.dim(unpricedWords(total, width))}`;
+}
+
+const HEADS = ["turns", "input", "cached", "output", "sub-agents", "cost"];
+
+/** What the sums leave out, and what to do about it. */
+function unpricedWords({ unpriced, cost_usd }: CostRow, width: number): string {
+  if (unpriced.turns === 0) return "";
+  const isAll = cost_usd === null;
+  const without = `${plural(unpriced.turns, "turn")} without a known price${isAll ? "" : " (+, –)"}`;
+  const fix = "to see their cost, add prices to prices.json in the data directory";
+  return `${wrapped(`${without}: ${fix}`, width)}\n`;
 }
 
 function nameOf(row: CostRow, group: Group): string {
@@ -115,7 +133,7 @@ function nameOf(row: CostRow, group: Group): string {
 
 function numbersOf({ turns, input, cached, output, subagents, cost_usd, unpriced }: CostRow): string[] {
   const theirs = subagents.input + subagents.output;
-  const cost = `${cost_usd === null ? "" : formatCost(cost_usd)}${unpriced.turns > 0 ? "+" : ""}`;
+  const cost = cost_usd === null ? "–" : `${formatCost(cost_usd)}${unpriced.turns > 0 ? "+" : ""}`;
   return [turns, input, cached, output, theirs].map((count) => count.toLocaleString("en-US")).concat(cost);
 }
 

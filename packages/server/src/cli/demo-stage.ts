@@ -15,7 +15,7 @@ import { nodeEnv } from "../system/env.ts";
 import { jsonLog } from "../system/log.ts";
 import { runningServer, serverClient } from "./client.ts";
 import { CommandError } from "./command.ts";
-import { print, printNote, styleFor } from "./terminal.ts";
+import { lineWidth, print, printNote, styleFor } from "./terminal.ts";
 
 export { DEMO_PATH };
 
@@ -112,8 +112,9 @@ async function introduce(page: string, code: string, seconds: number): Promise<v
   const style = styleFor(process.stdout);
   const link = `${page}/files?path=${encodeURIComponent(DEMO_PATH)}&link=${code}`;
   await print(
-    `\n  Three agents edit ${style.bold(DEMO_PATH)} (${DEMO_LINES} lines) for ${seconds} seconds: they insert and reword lines,\n` +
-      "  apply patches and undo their own edits, all at the same time. Open the file and type in it too:\n\n" +
+    `\n  Three agents edit ${style.bold(DEMO_PATH)} (${DEMO_LINES} lines) for ${seconds} seconds:\n` +
+      "  they insert and reword lines, apply patches and undo their own edits, all at\n" +
+      "  the same time. Open the file and type in it too:\n\n" +
       `  ${style.cyan(link)}\n\n`,
   );
 }
@@ -124,8 +125,11 @@ function printDeed({ agent, did, line, text }: Deed, atSeconds: number, suffix: 
   const where = line === undefined ? "" : ` line ${line + 1}`;
   const what =
     did === "retried" ? `${where}: someone else had just changed it` : `${where}  ${(text ?? "").trim()}`;
-  const words = `${atSeconds.toFixed(1).padStart(6)} s  ${style.bold(name.padEnd(6))} ${did.padEnd(9)}${what}`;
-  void print(`  ${words.replaceAll(`-${suffix}`, "")}\n`);
+  const before = `  ${atSeconds.toFixed(1).padStart(6)} s  `;
+  const said = `${did.padEnd(9)}${what}`.replaceAll(`-${suffix}`, "");
+  const room = lineWidth() - before.length - 7;
+  const shown = said.length <= room ? said : `${said.slice(0, room - 1)}…`;
+  void print(`${before}${style.bold(name.padEnd(6))} ${shown}\n`);
 }
 
 export async function conclude({ ok, deeds, lines, wrong }: Verdict): Promise<void> {
@@ -138,7 +142,7 @@ export async function conclude({ ok, deeds, lines, wrong }: Verdict): Promise<vo
   );
   if (ok) {
     await print(
-      `  ${style.green("Nothing was lost")}: every undo removed only its own agent's edits, and the file on disk matches the block.\n\n`,
+      `  ${style.green("Nothing was lost")}: every undo removed only its own agent's edits, and the file\n  on disk matches the block.\n\n`,
     );
     return;
   }

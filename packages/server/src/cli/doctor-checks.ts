@@ -22,6 +22,7 @@ import { CommandError } from "./command.ts";
 import { checkFile, checkNamed } from "./database-check.ts";
 import { type Finding, plain } from "./finding.ts";
 import { AGENT_VERSION_MS, DOCTOR_HEALTH_MS } from "./limits.ts";
+import { lineWidth, wrapped } from "./terminal.ts";
 import { asTyped } from "./typed-command.ts";
 
 const MIN_NODE = 24;
@@ -37,7 +38,7 @@ export async function examine(
   const agents = await Promise.all(
     [...AGENTS.values()].map((agent) => checkAgent(agent, env, known.get(agent.provider))),
   );
-  const hasServer = server.state === "ok" || server.fix === DATABASE_FIX;
+  const hasServer = server.state === "ok" || server.fix === DATABASE_FIX || server.fix === BUSY_FIX;
   return [
     checkNode(process.versions.node),
     checkSqlite(process.versions.sqlite ?? "0"),
@@ -157,6 +158,8 @@ function unusableTokens(home: string): readonly Finding[] {
 const DATABASE_FIX =
   "make the database reachable again, or stop the server and restore the file; the server recovers by itself";
 
+const BUSY_FIX = "wait until the machine is less busy; if it stays silent then, restart it: blockyard";
+
 interface ServerFinding {
   readonly server: Finding;
   /** How it says that commands run. */
@@ -185,6 +188,12 @@ async function checkServer(home: string): Promise<ServerFinding> {
   } catch (error) {
     if (error instanceof CommandError)
       return found({ state: "warn", message: "not running", fix: "start it: blockyard" });
+    if ((error as Error).name === "TimeoutError")
+      return found({
+        state: "warn",
+        message: `has not answered for ${DOCTOR_HEALTH_MS / 1_000} s`,
+        fix: BUSY_FIX,
+      });
     const fix = "restart it: blockyard";
     return found({ state: "fail", message: "it should be running, but does not answer", fix });
   }
@@ -243,6 +252,6 @@ export function checkPage(folder: string): Finding {
 }
 
 export function line({ check, state, message, fix }: Finding): string {
-  const told = `${state.padEnd(4)}  ${check}: ${message}\n`;
-  return fix === undefined ? told : `${told}      → ${asTyped(fix)}\n`;
+  const told = `${wrapped(`${state.padEnd(4)}  ${check}: ${message}`, lineWidth(), 6)}\n`;
+  return fix === undefined ? told : `${told}${wrapped(`      → ${asTyped(fix)}`, lineWidth(), 8)}\n`;
 }

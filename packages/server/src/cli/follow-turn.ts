@@ -24,6 +24,8 @@ export interface Followed {
   readonly before?: readonly BlockSnapshot[];
   /** What Ctrl-C does instead of stopping it: the agent works on. */
   readonly leave?: () => never;
+  /** Where its agent works. */
+  readonly folder?: string | undefined;
 }
 
 export interface FollowOptions {
@@ -37,7 +39,7 @@ export interface FollowOptions {
 /** The exit code. */
 export async function followTurn(
   client: BlockSource,
-  { conversation, since, turn, prompt, waits, before = [], leave }: Followed,
+  { conversation, since, turn, prompt, waits, before = [], leave, folder }: Followed,
   options: FollowOptions,
 ): Promise<number> {
   const { isJson, isFull, allowsAll, isWatching } = options;
@@ -49,7 +51,7 @@ export async function followTurn(
   /** What another turn asks is answered by whoever started that. */
   const isOwn = ({ metadata }: BlockSnapshot) => metadata.turn === undefined || metadata.turn === turn;
   const follower = new Follower(client, conversation, since, {
-    text,
+    ...{ text, folder },
     show: (shown) => (isJson ? Promise.resolve() : print(shown)),
     ended: async (block) => {
       isDropped ||= block.block_id === prompt && block.status === "error";

@@ -5,7 +5,7 @@
 
 import type { BlockPatch, BlockSnapshot } from "@blockyard/kernel";
 import { isProblem } from "@blockyard/kernel/plain";
-import { askOf, deedOf } from "@blockyard/kernel/presentation";
+import { askOf, deedOf, withShortPaths } from "@blockyard/kernel/presentation";
 import { type BlockSource, known } from "./block-source.ts";
 import { blockText, callLine, type TextOptions } from "./block-text.ts";
 import { FOLLOW_MS, FOLLOWED_CALLS } from "./limits.ts";
@@ -13,6 +13,8 @@ import { safeText } from "./terminal.ts";
 
 export interface FollowerPort {
   readonly text: TextOptions;
+  /** Where the agent works: paths in it are shown without it. */
+  readonly folder?: string | undefined;
   /** Shows a piece of text. */
   show(text: string): Promise<void>;
   /** Told every block that has ended, once. */
@@ -39,6 +41,8 @@ export class Follower {
   /** Calls whose line is shown, and that have not ended. */
   readonly #headed = new Set<string>();
   #seq: number;
+  /** What came with the last news: a call's result may be among it, and says more exactly what was run. */
+  #arriving: readonly BlockSnapshot[] = [];
   /** The block that is shown while it grows, and how much of it is. */
   #growing: { readonly id: string; shown: string } | undefined;
 
@@ -67,6 +71,7 @@ export class Follower {
     if (isProblem(answer) && answer.problem === "busy") return false;
     const { patches, new_blocks, seq } = known(answer);
     this.#seq = seq ?? this.#seq;
+    this.#arriving = new_blocks;
     // What went on first: a call that was refused says so before its result and what follows stand below it.
     for (const patch of patches) {
       const block = this.#open.get(patch.block_id);
@@ -144,7 +149,15 @@ export class Follower {
     const call = block.parent_id === null ? undefined : this.#open.get(block.parent_id);
     if (call?.kind !== "tool_call" || this.#headed.has(call.block_id)) return;
     this.#headed.add(call.block_id);
-    await this.#show(`${callLine(call, this.#port.text)}\n`);
+    await this.#show(`${callLine(this.#shortened(call), this.#port.text, [block], true)}\n`);
+  }
+
+  #resultsOf({ block_id }: BlockSnapshot): readonly BlockSnapshot[] {
+    return [...this.#open.values(), ...this.#arriving].filter(({ parent_id }) => parent_id === block_id);
+  }
+
+  #shortened(block: BlockSnapshot): BlockSnapshot {
+    return { ...block, metadata: withShortPaths(block.metadata, this.#port.folder) };
   }
 
   /** Of a call whose line stands above its results already, only a bad end is news. */
@@ -153,7 +166,9 @@ export class Follower {
       const parent = block.parent_id ?? "";
       const call = this.#open.get(parent) ?? this.#calls.get(parent);
       if (call !== undefined && !this.#port.text.isFull && isAnswerTold(call, block)) return "";
-      return blockText(block, this.#port.text, call);
+      if (block.kind === "tool_call")
+        return `${callLine(this.#shortened(block), this.#port.text, this.#resultsOf(block), true)}\n`;
+      return blockText(this.#shortened(block), this.#port.text, call);
     }
     const { success, reason } = block.metadata;
     const isFine = block.status === "done" && success !== false;

@@ -7,7 +7,7 @@ import { known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
 import { GRANTED_NAME_CHARS } from "./limits.ts";
-import { oneLine, print, printJson } from "./terminal.ts";
+import { lineWidth, localTime, oneLine, print, printJson, wrapped } from "./terminal.ts";
 
 const options = {
   home: HOME_OPTION,
@@ -44,8 +44,9 @@ export const grant: Command = {
       else if (grants.length === 0) await print("No grants. Agents and viewers cannot read guarded files.\n");
       else
         for (const { path: file, agent, by, at, reason } of grants) {
-          const who = `${agent ?? "all agents and viewers"}  by ${by} ${new Date(at).toISOString()}`;
-          await print(`${oneLine(file, GRANTED_NAME_CHARS)}  ${who}  (${reason})\n`);
+          const who = `${agent ?? "all agents and viewers"}  by ${by} ${localTime(at)}`;
+          const line = `${oneLine(file, GRANTED_NAME_CHARS)}  ${who}  (${reason})`;
+          await print(`${wrapped(line, lineWidth(), 4)}\n`);
         }
       return 0;
     } finally {

@@ -14,6 +14,7 @@ import { openClient } from "./command-client.ts";
 import { IMPORT_WATCH_MS, LOG_HEAD_BYTES } from "./limits.ts";
 import { importLog, KnownSessions, type Outcome } from "./log-import.ts";
 import { oneLine, Progress, print, printJson, printNote, safeText } from "./terminal.ts";
+import { asTyped } from "./typed-command.ts";
 
 export interface ImportOptions {
   readonly home: string | undefined;
@@ -110,7 +111,7 @@ function summary(total: number, sum: Sum): string {
     sum.importing > 0 ? `${sum.importing} being imported by another command` : "",
     sum.empty > 0 ? `${sum.empty} skipped because they are empty` : "",
     sum.deleted > 0
-      ? `${sum.deleted} skipped because you deleted them (blockyard import FILE brings one back)`
+      ? asTyped(`${sum.deleted} skipped because you deleted them (blockyard import FILE brings one back)`)
       : "",
     sum.failed > 0 ? `${sum.failed} failed` : "",
   ];

@@ -38,7 +38,7 @@ export const HEALTH_MS = 3_000;
 // Doctor checks
 /** How long an agent may take to say its version. */
 export const AGENT_VERSION_MS = 5_000;
-export const DOCTOR_HEALTH_MS = 3_000;
+export const DOCTOR_HEALTH_MS = 10_000;
 
 // Flow
 /** So much of a pipe is read to find out whose format it is. */
@@ -55,6 +55,10 @@ export const FOLLOWED_CALLS = 200;
 
 // Grant
 export const GRANTED_NAME_CHARS = 200;
+
+// Help
+/** With less room than this beside a name, or a command, what belongs to it stands below it. */
+export const BESIDE_CHARS = 30;
 
 // Import sessions
 /** How often logs are looked at while they are watched. */

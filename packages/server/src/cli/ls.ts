@@ -40,6 +40,7 @@ export const ls: Command = {
       const page = await listed(client, positionals.join(" "), limit, values.archived === true);
       const { views, more } = firstOf(page, limit);
       const idChars = Math.max(...views.map(({ conversation }) => conversation.length));
+      if (!values.json && views.length > 0 && process.stdout.isTTY) await print(heading(idChars));
       for (const view of views) {
         if (values.json) await printJson(view);
         else await print(row(view, idChars));
@@ -68,11 +69,16 @@ async function listed(client: BlockSource, title: string, limit: number, isAll: 
   for (let before: number | undefined; ; ) {
     const input = { limit, ...wanted, ...(before === undefined ? {} : { before }) };
     const page = known(await client.call("conversation.list", input));
-    conversations.push(...page.conversations.filter((view) => isAll || !isArchived(view)));
+    conversations.push(...page.conversations.filter((view) => isListed(view, isAll)));
     before = page.conversations.at(-1)?.updated_at;
     if (!page.more || before === undefined || conversations.length > limit)
       return { conversations, more: page.more };
   }
+}
+
+/** Files of the workspace are no conversation that somebody had. */
+export function isListed(view: ConversationView, isAll: boolean): boolean {
+  return view.created_by !== "disk" && (isAll || !isArchived(view));
 }
 
 function isArchived({ metadata }: ConversationView): boolean {
@@ -82,6 +88,11 @@ function isArchived({ metadata }: ConversationView): boolean {
 /** As many as were asked for: a page has all that changed in its last moment, and after an import those can be thousands. */
 export function firstOf({ conversations, more }: Page, limit: number) {
   return { views: conversations.slice(0, limit), more: more || conversations.length > limit };
+}
+
+function heading(idChars: number): string {
+  const facts = `${"agent".padEnd(9)} ${"blocks".padStart(6)} ${"cost".padStart(8)} ${"changed".padStart(7)}`;
+  return styleFor(process.stdout).dim(`  ${"id".padEnd(idChars)} ${facts}  title\n`);
 }
 
 /** A conversation as a line; its names are others' and made safe. `idChars`: how long the longest id of the list is. */

@@ -32,18 +32,21 @@ export async function runTurn(home: string | undefined, turn: TurnOptions): Prom
   const { provider, prompt, given, title, cwd, trusts, shown } = turn;
   const client = await openClient({ home, create: true });
   try {
-    const named = given && (await wholeId(client, given));
-    const conversation = named ?? (await newConversation(client, title));
-    const since = await seqOf(client, conversation);
-    const request = { conversation, provider, prompt, ...turn.request };
-    const start = () => startIn(client, cwd, request);
-    const answer = await withTrust(client, trusts, asked, start);
-    // One that was made for a turn that could not start is in nobody's list.
-    if (isProblem(answer) && given === undefined)
-      await client.call("conversation.update", { conversation, archived: true });
-    const started = known(answer);
+    const named = given === undefined ? undefined : await wholeId(client, given);
+    const since = named === undefined ? 0 : await seqOf(client, named);
+    // A conversation of its own is made with the turn: nothing is left of one that cannot start.
+    const where = named === undefined ? titled(title) : { conversation: named };
+    const request = { ...where, provider, prompt, ...turn.request };
+    const started = known(await withTrust(client, trusts, asked, () => startIn(client, cwd, request)));
+    const { conversation } = started;
     if (!shown.isJson) printNote(`${provider} is working in ${started.cwd} (conversation ${conversation})\n`);
-    const followed = { conversation, since, turn: started.turn, prompt: started.block_id };
+    const followed = {
+      conversation,
+      since,
+      turn: started.turn,
+      prompt: started.block_id,
+      folder: started.cwd,
+    };
     const isSteered = turn.request.when === "next" && started.queued;
     const delivered = isSteered ? await untilRead(client, followed) : "begun";
     if (delivered !== "begun") return delivered;
@@ -53,10 +56,9 @@ export async function runTurn(home: string | undefined, turn: TurnOptions): Prom
   }
 }
 
-async function newConversation(client: BlockSource, title: string): Promise<string> {
+function titled(title: string): { readonly title?: string } {
   const line = title.trim().split("\n", 1)[0] ?? "";
-  const made = known(await client.call("conversation.create", { title: line.slice(0, 120).toWellFormed() }));
-  return made.conversation;
+  return line === "" ? {} : { title: line.slice(0, 120).toWellFormed() };
 }
 
 /** Starts the turn; where its folder has to be asked for, asks whoever sits here, or says which option answers it. */

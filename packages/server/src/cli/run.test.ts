@@ -121,14 +121,87 @@ it("[U13] a result that ends before its call stands below the call's line, which
     }),
   );
   await follower.step(0);
-  expect(shown).toBe("● Run make\n  $ make\n  made\n");
+  expect(shown).toBe("● $ make\n  made\n");
   await write((draft) => draft.status(call, "done", { stage: "end", success: true }));
   await follower.step(0);
-  expect(shown).toBe("● Run make\n  $ make\n  made\n");
+  expect(shown).toBe("● $ make\n  made\n");
   await tools.close();
   await tools.files.close();
   await kernel.close();
   rmSync(home, { recursive: true });
+});
+
+it.each<[string, object, object, string]>([
+  [
+    "a command of Codex, which names its shell",
+    {
+      toolName: "command_execution",
+      input: { command: "/bin/bash -lc 'make all'" },
+      shortResult: "made",
+      success: true,
+    },
+    { kind: "command", content: "made\n", metadata: { command: "make all", exitCode: 0 } },
+    "● $ make all\n  made\n",
+  ],
+  [
+    "a command that failed",
+    { toolName: "Bash", input: { command: "make" }, shortResult: "exit 2", success: false },
+    { kind: "command", status: "error", content: "no\n", metadata: { command: "make", exitCode: 2 } },
+    "● $ make · exit 2\n  no\n  exit 2\n",
+  ],
+  [
+    "an edit that was denied",
+    { toolName: "Edit", compactParams: "/srv/shop/a.ts", shortResult: "declined", reason: "denied" },
+    {
+      kind: "file_change",
+      status: "error",
+      content: "",
+      metadata: { changes: [{ path: "/srv/shop/a.ts", kind: "modify" }] },
+    },
+    "● Edit a.ts · denied\n  modify a.ts\n",
+  ],
+])("[U13] the line of %s says what was run and how it ended, once", async (_, said, result, expected) => {
+  const call = {
+    ...asking("c/codex/1", {}),
+    kind: "tool_call",
+    role: "model",
+    metadata: { toolUseId: "1", ...said },
+  };
+  const isBad = "reason" in said || ("success" in said && said.success === false);
+  const ended = {
+    block_id: "c/codex/1",
+    version: 2,
+    seq: 2,
+    pruned: false,
+    splices: [],
+    status: isBad ? "error" : "done",
+  };
+  const below = {
+    ...asking("c/codex/2", {}),
+    parent_id: "c/codex/1",
+    role: "tool",
+    side: true,
+    status: "done",
+    ...result,
+  };
+  const news = [
+    { patches: [], new_blocks: [{ ...call, status: "running" }], seq: 1 },
+    { patches: [ended], new_blocks: [below], seq: 2 },
+  ];
+  const client = { call: async () => news.shift() } as unknown as BlockSource;
+  let shown = "";
+  const follower = new Follower(client, "c", 0, {
+    text: { style: styleFor({}), width: 80, isFull: false },
+    folder: "/srv/shop",
+    show: async (text) => {
+      shown += text;
+    },
+    ended: async () => undefined,
+    asked: async () => false,
+  });
+  await follower.step(0);
+  await follower.step(0);
+  expect(shown).toBe(expected);
 });
 
 it("[U4] a text that is cut off is ended before anything else is said", async () => {
@@ -199,7 +272,7 @@ it("[U97] [A42] below an answered plan stands the plan that was approved, and ho
   expect(shown).toBe("");
   await follower.step(0);
   expect(asked[1]).toMatchObject({ versions: [{ block_id: "c/claude/1" }, { block_id: "c/claude/2" }] });
-  expect(shown).toBe("● Plan ann approved this plan\n1. Write it\n\n");
+  expect(shown).toBe("● Plan · ann approved this plan\n1. Write it\n\n");
 });
 
 it("[U94] what is answered elsewhere need not be typed", async () => {

@@ -3,15 +3,15 @@
  */
 
 import { setTimeout } from "node:timers/promises";
-import { KINDS, type Kind } from "@blockyard/kernel/plain";
+import { isProblem, KINDS, type Kind } from "@blockyard/kernel/plain";
 import type { ToolAnswer } from "../contract/index.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { known } from "./block-source.ts";
-import { type Command, EXIT } from "./command.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
 import { INDEXING_MS } from "./limits.ts";
 import { wholeId } from "./named-id.ts";
-import { oneLine, print, printJson, styleFor, terminalWidth } from "./terminal.ts";
+import { print, printJson, safeText, styleFor, terminalWidth } from "./terminal.ts";
 
 const options = {
   home: HOME_OPTION,
@@ -34,6 +34,10 @@ const options = {
 } as const;
 
 type Hits = ToolAnswer<"kernel.search">;
+type Match = Pick<
+  Hits["blocks"][number]["matches"][number],
+  "content" | "match_start" | "match_end" | "shown_from"
+>;
 
 export const search: Command = {
   name: "search",
@@ -64,7 +68,10 @@ export const search: Command = {
       let after: string | undefined;
       for (;;) {
         const page = { ...input, ...(after === undefined ? {} : { after }) };
-        const found = known(await client.call("kernel.search", page));
+        const answer = await client.call("kernel.search", page);
+        if (isProblem(answer) && answer.problem === "pattern" && !input.literal)
+          throw new CommandError(`${answer.message} To find it as plain text, add -F`, EXIT.usage);
+        const found = known(answer);
         if (values.all === true && found.indexing !== undefined) {
           await setTimeout(INDEXING_MS);
           continue;
@@ -106,12 +113,34 @@ async function printHits({ blocks }: Hits, isJson: boolean): Promise<void> {
     if (isJson) await printJson(block);
     // A line in which it is found twice is one line.
     else
-      for (const [i, { line, content }] of block.matches.entries()) {
+      for (const [i, match] of block.matches.entries()) {
+        const { line } = match;
         if (block.matches[i - 1]?.line === line) continue;
         const where = `${style.cyan(block.block_id)}${style.dim(`:${line}`)}`;
-        await print(
-          `${where}: ${oneLine(content, Math.max(40, terminalWidth() - block.block_id.length - 8))}\n`,
-        );
+        const room = Math.max(40, terminalWidth() - block.block_id.length - `${line}`.length - 4);
+        const { before, hit, after } = excerptOf(match, room);
+        await print(`${where}: ${before}${style.bold(hit)}${after}\n`);
       }
   }
+}
+
+/** The line of a match in so many columns. Where it does not fit, its beginning gives way, so that what was looked for is seen. */
+export function excerptOf(
+  { content, match_start, match_end, shown_from = 0 }: Match,
+  room: number,
+): { readonly before: string; readonly hit: string; readonly after: string } {
+  const plain = (text: string) => safeText(text).replace(/\s+/g, " ");
+  const whole = plain(content.slice(0, match_start - shown_from)).trimStart();
+  const hit = cut(plain(content.slice(match_start - shown_from, match_end - shown_from)), room);
+  const after = plain(content.slice(match_end - shown_from)).trimEnd();
+  const isLong = whole.length + hit.length + after.length > room;
+  const lead = Math.max(0, Math.floor((room - hit.length) / 3), room - hit.length - after.length);
+  const before =
+    isLong && whole.length > lead ? (lead < 2 ? "" : `…${whole.slice(1 - lead).toWellFormed()}`) : whole;
+  return { before, hit, after: cut(after, room - before.length - hit.length) };
+}
+
+function cut(text: string, room: number): string {
+  if (text.length <= room) return text;
+  return room < 1 ? "" : `${text.slice(0, room - 1).toWellFormed()}…`;
 }

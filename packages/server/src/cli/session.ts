@@ -7,7 +7,8 @@ import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { withClient } from "./command-client.ts";
 import { SESSION_NAME_CHARS } from "./limits.ts";
-import { oneLine, print, printJson } from "./terminal.ts";
+import { localTime, oneLine, print, printJson } from "./terminal.ts";
+import { asTyped } from "./typed-command.ts";
 
 const options = { home: HOME_OPTION, json: JSON_OPTION } as const;
 
@@ -30,7 +31,10 @@ export const session: Command = {
     if (action === "revoke" && id === undefined)
       throw new CommandError("session revoke needs an id. List them: blockyard session list", EXIT.usage);
     if (action === "revoke" && !/^[0-9a-f]{16}$/.test(id ?? ""))
-      throw new CommandError(`there is no session ${oneLine(id ?? "", SESSION_NAME_CHARS)}`, EXIT.nothing);
+      throw new CommandError(
+        `there is no session ${oneLine(id ?? "", SESSION_NAME_CHARS)}. List them: blockyard session list`,
+        EXIT.nothing,
+      );
     return withClient({ home: values.home, create: true }, (client) =>
       action === "list" ? list(client, values.json === true) : revoke(client, id ?? ""),
     );
@@ -46,10 +50,10 @@ async function revoke(client: BlockSource, id: string): Promise<number> {
 async function list(client: BlockSource, asJson: boolean): Promise<number> {
   const { sessions: rows } = known(await client.call("session.list", {}));
   if (asJson) await printJson({ sessions: rows });
-  else if (rows.length === 0) await print("No sessions. To sign a browser in: blockyard link\n");
+  else if (rows.length === 0) await print(asTyped("No sessions. To sign a browser in: blockyard link\n"));
   else
     for (const { id: each, name, role, agent, expires_at } of rows) {
-      const until = new Date(expires_at).toISOString().slice(0, 10);
+      const until = localTime(expires_at).slice(0, 10);
       await print(`${each}  ${role} ${agent}  until ${until}  ${oneLine(name, SESSION_NAME_CHARS)}\n`);
     }
   return 0;

@@ -3,8 +3,20 @@
 import type { ConversationView } from "@blockyard/kernel";
 import { expect, it, vi } from "vitest";
 import { trustText } from "./ask-trust.ts";
-import { firstOf, row } from "./ls.ts";
-import { oneLine, printJson, printNote, safeOutput, safeText, styleFor, terminalWidth } from "./terminal.ts";
+import { helpText } from "./help.ts";
+import { firstOf, isListed, row } from "./ls.ts";
+import { allCommands } from "./program.ts";
+import { excerptOf } from "./search.ts";
+import {
+  oneLine,
+  printJson,
+  printNote,
+  safeOutput,
+  safeText,
+  styleFor,
+  terminalWidth,
+  wrapped,
+} from "./terminal.ts";
 
 const RED = "\u001b[31mx\u001b[0m";
 
@@ -114,4 +126,66 @@ it("[U64] the columns of a list are as wide as its longest id, and no line is wi
   );
   expect(new Set(lines.map((line) => line.indexOf("claude")))).toEqual(new Set([27]));
   for (const line of lines) expect(line.trimEnd().length).toBeLessThanOrEqual(terminalWidth());
+});
+
+it.each<[string, string, number, number, string]>([
+  ["fits", "one two", 7, 0, "one two"],
+  ["is broken between words", "one two three", 8, 0, "one two\nthree"],
+  ["goes on below itself", "    one two three", 12, 4, "    one two\n    three"],
+  [
+    "has a word that is longer than the line",
+    "see https://example.org/long now",
+    10,
+    2,
+    "see\n  https://example.org/long\n  now",
+  ],
+  ["has lines of its own", "one\ntwo three", 5, 0, "one\ntwo\nthree"],
+])("[U64] a text that %s", (_, text, width, hang, expected) => {
+  expect(wrapped(text, width, hang)).toBe(expected);
+});
+
+it("[U64] help fits a terminal of 80 columns; only examples, which are copied, may be longer", async () => {
+  const commands = await allCommands();
+  const texts = [undefined, ...commands].map((one) => helpText(commands, one, 80));
+  const lines = texts.flatMap((text) => text.replace(/^Examples\n(?: {2}.*\n)*/m, "").split("\n"));
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  // Nothing is left out for it.
+  const words = (text: string) => text.split(/\s+/).toSorted().join(" ");
+  for (const [i, one] of [undefined, ...commands].entries())
+    expect(words(texts[i] ?? "")).toBe(words(helpText(commands, one, Number.POSITIVE_INFINITY)));
+});
+
+it("[U98] help names the agents that can be run", async () => {
+  const commands = await allCommands();
+  const run = commands.find(({ name }) => name === "run");
+  expect(helpText(commands, run, 80)).toMatch(/^ {2}<agent> +one of claude, codex, opencode, /m);
+});
+
+it("[U20] files of the workspace are not listed among the conversations", () => {
+  const view = { created_by: "ann", metadata: {} } as unknown as ConversationView;
+  const isShown = (more: object, isAll = false) => isListed({ ...view, ...more }, isAll);
+  expect([isShown({}), isShown({ created_by: "disk" }), isShown({ created_by: "disk" }, true)]).toEqual([
+    ...[true, false, false],
+  ]);
+  expect([
+    isShown({ metadata: { archived: true } }),
+    isShown({ metadata: { archived: true } }, true),
+  ]).toEqual([...[false, true]]);
+});
+
+it.each<[string, string, string]>([
+  ["a line that fits", "a cent is missing", "a [cent] is missing"],
+  ["one that is too long behind it", "a cent is missing from this price", "a [cent] is missing from…"],
+  ["one that is too long before it", "somewhere in this text a cent", "…re in this text a [cent]"],
+  [
+    "one that is too long on both sides",
+    "somewhere in this text a cent is missing, and more",
+    "…xt a [cent] is missing,…",
+  ],
+])("[U64] of %s a search shows what was found", (_, content, expected) => {
+  const at = content.indexOf("cent");
+  const { before, hit, after } = excerptOf({ content, match_start: at, match_end: at + 4 }, 23);
+  expect(`${before}[${hit}]${after}`).toBe(expected);
+  const far = excerptOf({ content, match_start: at + 1_000, match_end: at + 1_004, shown_from: 1_000 }, 23);
+  expect(far).toEqual({ before, hit, after });
 });

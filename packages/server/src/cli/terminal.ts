@@ -77,6 +77,43 @@ export function oneLine(text: string, width: number): string {
   return line.length <= width ? line : `${line.slice(0, Math.max(1, width - 1)).toWellFormed()}…`;
 }
 
+/**
+ * Text of ours, broken between words where the line would be too long; further lines begin `hang` columns in. A word that is longer than
+ * a line is left to the terminal, so that paths and links can be copied.
+ */
+export function wrapped(text: string, width: number, hang = 0): string {
+  return text
+    .split("\n")
+    .flatMap((line) => {
+      const rows: string[] = [];
+      const words = line.trimStart().split(" ");
+      let row = `${line.slice(0, line.length - line.trimStart().length)}${words.shift()}`;
+      for (const word of words) {
+        const longer = `${row} ${word}`;
+        if (longer.length <= width) row = longer;
+        else {
+          rows.push(row);
+          row = `${" ".repeat(hang)}${word}`;
+        }
+      }
+      return [...rows, row];
+    })
+    .join("\n");
+}
+
+/** A moment for people, by this machine's clock. */
+export function localTime(at: number): string {
+  const date = new Date(at);
+  const two = (count: number) => String(count).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** How much fits on a line of a terminal; anywhere else, nothing is broken. */
+export function lineWidth(): number {
+  return process.stdout.isTTY ? terminalWidth() : Number.POSITIVE_INFINITY;
+}
+
 export function terminalWidth(): number {
   return process.stdout.isTTY ? Math.max(40, process.stdout.columns ?? 80) : 100;
 }

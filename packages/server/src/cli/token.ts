@@ -10,6 +10,7 @@ import { type BlockSource, known } from "./block-source.ts";
 import { pageUrl } from "./client.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { withClient } from "./command-client.ts";
+import { lineWidth, localTime, wrapped } from "./terminal.ts";
 import { asTyped } from "./typed-command.ts";
 
 const ACTIONS = ["create", "list", "revoke"] as const;
@@ -106,8 +107,11 @@ function list(auth: Auth): number {
   const tokens = auth.list();
   if (tokens.length === 0)
     process.stdout.write(asTyped("No tokens yet. Create one: blockyard token create --agent codex-mcp\n"));
-  for (const { agent, role, createdAt } of tokens) {
-    process.stdout.write(`${agent}  ${role}  ${new Date(createdAt).toISOString()}  ${QUOTA[role]}\n`);
-  }
+  const chars = Math.max(...tokens.map(({ agent }) => agent.length));
+  for (const { agent, role, createdAt } of tokens)
+    process.stdout.write(`${agent.padEnd(chars)}  ${role.padEnd(6)}  ${localTime(createdAt)}\n`);
+  for (const role of ["agent", "viewer"] as const)
+    if (tokens.some((each) => each.role === role))
+      process.stderr.write(`${wrapped(`Each ${role}: ${QUOTA[role]}`, lineWidth())}\n`);
   return 0;
 }

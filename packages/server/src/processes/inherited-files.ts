@@ -14,7 +14,9 @@ const NAMED = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/;
 
 /** To be called before anything is opened. A file that the arguments name is still needed, and stays. */
 export function closeInheritedFiles(args: readonly string[]): void {
-  const needed = new Set(args.flatMap((arg) => Number(NAMED.exec(arg.slice(arg.indexOf("=") + 1))?.[1] ?? [])));
+  const needed = new Set(
+    args.flatMap((arg) => Number(NAMED.exec(arg.slice(arg.indexOf("=") + 1))?.[1] ?? [])),
+  );
   for (const file of openFiles()) if (file > 2 && !needed.has(file) && isPassedOn(file)) closeSync(file);
 }
 

@@ -143,11 +143,12 @@ test("[V81] [V84] a command that asks for leave is marked, and is its title and 
   await ask("2", "Make it?", { command: "make", description });
   await ask("3", description, { command: "make", description, timeout: 5 });
   const { page } = await yard.open(`/c/${conversation}`);
-  await expect.poll(() => page.locator(".agent-ask .exact").count()).toBe(3);
-  expect(await page.locator(".agent-ask .exact").allTextContents()).toEqual([
-    "make",
-    'make\n\n{\n  "description": "Run the tests"\n}',
-    'make\n\n{\n  "timeout": 5\n}',
+  await expect.poll(() => page.locator(".agent-ask .exact").count()).toBe(5);
+  const shown = page.locator(".agent-ask .exact, .agent-ask .asked-input dt");
+  expect(await shown.allTextContents()).toEqual([
+    ...["make"],
+    ...["make", "description", "Run the tests"],
+    ...["make", "timeout", "5"],
   ]);
   // What waits for the reader stands out.
   const mark = page.getByText("Needs approval", { exact: true }).first();

@@ -106,6 +106,7 @@ export type {
   Store,
   TurnedCommit,
 } from "./ports/store.ts";
+export { exactName, spellAlike } from "./presentation/exact.ts";
 export {
   type FormField,
   type FormInput,
@@ -119,7 +120,6 @@ export * from "./search.ts";
 export { MemoryNodes } from "./testing/memory-nodes.ts";
 export { MemoryStore } from "./testing/memory-store.ts";
 export { VirtualEnv } from "./testing/virtual-env.ts";
-export { exactName } from "./text/exact.ts";
 export { cleanText } from "./text/sanitize.ts";
 export { mapOffset, Text, utf8Length } from "./text/text.ts";
 export { type Access, CALLER_ROLES, type CallerRole, may, mayNot, type Right } from "./tools/access.ts";

@@ -7,7 +7,7 @@ export { type Ask, askOf, waitsFor } from "./model/ask.ts";
 export { metadataOf } from "./model/metadata.ts";
 export { timesText } from "./model/times.ts";
 export { type NativeFacts, nativeFacts } from "./model/turn-facts.ts";
-export { answerWords, askWords, repeatsDenial } from "./presentation/ask-words.ts";
+export { answerLabel, answerWords, askWords, repeatsDenial } from "./presentation/ask-words.ts";
 export {
   type CallLine,
   callLine,
@@ -29,6 +29,7 @@ export {
 export { decodeReferences } from "./presentation/character-references.ts";
 export { citedMarkdown, type Source, sourcesOf } from "./presentation/citations.ts";
 export { type Deed, deedOf } from "./presentation/deed.ts";
+export { exactText } from "./presentation/exact.ts";
 export { folderLabel, inFolder, shortenPaths, withShortPaths } from "./presentation/folder-path.ts";
 export {
   formatAge,
@@ -98,4 +99,3 @@ export {
   type TerminalStyle,
 } from "./presentation/terminal-text.ts";
 export { knownTool, toolTitle } from "./presentation/tool-title.ts";
-export { exactText } from "./text/exact.ts";

@@ -150,6 +150,8 @@ export interface TurnOrder {
     readonly allow: boolean;
     readonly message?: string;
     readonly answer?: AskAnswer;
+    /** Of a plan: the version of its block that was read. */
+    readonly planVersion?: number;
   };
 }
 

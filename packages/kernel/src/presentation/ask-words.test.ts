@@ -3,12 +3,28 @@ import { describe, expect, it } from "vitest";
 import type { Ask } from "../model/ask.ts";
 import type { Reason } from "../model/kind.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
-import { answerWords, askWords, repeatsDenial } from "./ask-words.ts";
+import { answerLabel, answerWords, askWords, repeatsDenial } from "./ask-words.ts";
 
 const asking = {
   kind: "question",
   questions: [{ id: "1", question: "Which?", multiple: true, options: [] }],
 } as const;
+
+it.each([
+  ["Allow `npm test` in this workspace", undefined, "Allow `npm test` in this workspace"],
+  ["Always allow", undefined, "Always allow"],
+  ["Reject", undefined, "Allow: Reject"],
+  ["  No, thanks", undefined, "Allow: No, thanks"],
+  ["Deny once", undefined, "Allow: Deny once"],
+  ["", undefined, "Allow"],
+  ["Nothing but reads", undefined, "Nothing but reads"],
+  ["Yes", true, "Deny: Yes"],
+  ["Deny, and stop the turn", true, "Deny, and stop the turn"],
+  ["", true, "Deny"],
+  ["Deny\u202e\n1  Allow", undefined, "Allow: Deny\\u{202e}\\u{a}1  Allow"],
+] as const)("[AC316] an answer %j that denies (%s) is offered as %j", (label, deny, words) => {
+  expect(answerLabel({ label, ...(deny === undefined ? {} : { deny }) })).toBe(words);
+});
 
 describe("an answered ask in words", () => {
   it.each([

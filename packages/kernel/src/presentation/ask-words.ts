@@ -3,10 +3,11 @@
  * say the same. What the agent is told is apart from it (a model reads that).
  */
 
-import { type Ask, askOf } from "../model/ask.ts";
+import { type Ask, type AskSuggestion, askOf } from "../model/ask.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { Kind, Reason } from "../model/kind.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
+import { exactName } from "../presentation/exact.ts";
 
 /** `self` is the reader, who is spoken to; `reason` is why its block ended. Empty while nobody has answered. */
 export function askWords(ask: Ask, self?: string, reason?: Reason): string {
@@ -38,10 +39,29 @@ function capital(word: string): string {
   return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
 }
 
+/**
+ * A further answer as it is offered: every character of it, and what it does in front, where the agent's own words for it begin with the
+ * opposite or say nothing.
+ */
+export function answerLabel(
+  { label, deny }: Pick<AskSuggestion, "label" | "deny">,
+  spell: (label: string) => string = exactName,
+): string {
+  const words = spell(label.trim());
+  const [verb, opposite] = deny === true ? (["Deny", ALLOWING] as const) : (["Allow", DENYING] as const);
+  if (words === "") return verb;
+  return opposite.test(words) ? `${verb}: ${words}` : words;
+}
+
+const DENYING =
+  /^\W*(no|nope|not|don['’]?t|do not|deny|reject|refuse|decline|cancel|stop|block|never|skip|abort)\b/i;
+const ALLOWING =
+  /^\W*(yes|ok|okay|sure|allow|always allow|approve|accept|permit|proceed|continue|run|trust)\b/i;
+
 /** What was chosen, one question after the other. */
 function answersIn({ answer, questions = [], suggestions = [] }: Ask): string | undefined {
   const taken = suggestions.find(({ id }) => id === answer?.suggestion);
-  if (taken !== undefined) return taken.label;
+  if (taken !== undefined) return answerLabel(taken);
   const said = questions.flatMap(({ id, secret }) => {
     const given = answer?.questions?.[id];
     if (given === undefined) return [];

@@ -1,6 +1,6 @@
 /** Numbers as people read them, and texts that hide something. */
 import { describe, expect, test } from "vitest";
-import { exactName, exactText } from "../text/exact.ts";
+import { exactName, exactText } from "../presentation/exact.ts";
 import { formatAge, formatCost, formatCount, formatDuration, plural, spentWords } from "./format.ts";
 
 describe("format", () => {
@@ -43,6 +43,14 @@ describe("format", () => {
     ["\ud800", "\\u{d800}"],
     ["\\u{202e}", "\\u{5c}u{202e}"],
     ["❤\ufe0f é ñ 中文 😀 \\d", "❤\ufe0f é ñ 中文 😀 \\d"],
+    // Letters and signs that look like others.
+    ["сurl https://gіthub.com", "\\u{441}url https://g\\u{456}thub.com"],
+    ["rm a\u037e ls \u2044tmp \u212a", "rm a\\u{37e} ls \\u{2044}tmp \\u{212a}"],
+    ["Οffice ΟΚ привет, как дела; α β", "\\u{39f}ffice ΟΚ привет, как дела; α β"],
+    ["JSON-ом запустить naïve（全角）", "JSON-ом запустить naïve（全角）"],
+    // Empty lines push what follows out of sight.
+    [`ls${"\n".repeat(500)}rm -rf ~`, "ls\n\\u{a} ×498\nrm -rf ~"],
+    [`a${"\n".repeat(16)}b`, `a${"\n".repeat(16)}b`],
   ])("[R37] %j shows what it hides", (text, shown) => {
     expect(exactText(text)).toBe(shown);
   });

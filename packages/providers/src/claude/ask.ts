@@ -165,7 +165,7 @@ const MODES: Readonly<Record<string, string>> = {
   default: "Ask before edits",
   plan: "Plan first",
   bypassPermissions: "Allow everything",
-  dontAsk: "Deny what needs approval",
+  dontAsk: "Run only what is allowed already",
 };
 
 /** What the host has answered, where its answer is seen. */

@@ -65,7 +65,9 @@ it("[A40] a label is one row: it cannot pass for a row with another number", () 
   ]);
   const suggestions = options.map(({ label }, i) => ({ id: String(i), label, scope: "always" }) as const);
   const ask: Ask = { id: "1", kind: "permission", state: "asked", suggestions };
-  expect(suggestionText(ask).split("\n")).toEqual(["", "  1  No⟨U+000A⟩  2  Cancel", "  2  Yes, always"]);
+  expect(suggestionText(ask).split("\n")).toEqual([
+    ...["", "  1  Allow: No⟨U+000A⟩  2  Cancel", "  2  Yes, always"],
+  ]);
 });
 
 it("[CM10] an agent's own names for a plain yes and no are not offered beside them", () => {

@@ -9,6 +9,7 @@ import {
   type AskAnswer,
   type AskQuestion,
   type AskSuggestion,
+  answerLabel,
   furtherAnswers,
 } from "@blockyard/kernel";
 import { visible, visibleName } from "../processes/visible.ts";
@@ -59,7 +60,7 @@ export async function answersTo(
 /** What can be answered for good, below what is asked for: a row each. */
 export function suggestionText(ask: Ask): string {
   return furtherAnswers(ask)
-    .map(({ label }, i) => `\n  ${i + 1}  ${visibleName(label)}`)
+    .map((each, i) => `\n  ${i + 1}  ${answerLabel(each, visibleName)}`)
     .join("");
 }
 

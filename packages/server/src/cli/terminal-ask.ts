@@ -20,7 +20,7 @@ import { ANSWERED_ELSEWHERE_MS, ASK_NAME_CHARS, TYPED_BEFORE_MS } from "./limits
 import { oneLine, printNote } from "./terminal.ts";
 import { answersTo, suggestionIn, suggestionText } from "./terminal-answer.ts";
 import { formAnswer, formText } from "./terminal-form.ts";
-import { editPlan, planText, quoted } from "./terminal-plan.ts";
+import { editPlan, planText, quoted, type ShownPlan } from "./terminal-plan.ts";
 
 type Type = (question: string) => Promise<string | undefined>;
 
@@ -29,6 +29,7 @@ interface Said {
   readonly allow: boolean;
   readonly message?: string;
   readonly answer?: AskAnswer;
+  readonly planVersion?: number;
 }
 
 const KEYBOARD: Keyboard = {
@@ -52,12 +53,20 @@ export async function answerAsk(
   const isAsked = isThere && (!allowsAll || ask.kind === "question" || ask.kind === "elicitation");
   const said = isAsked ? await atTerminal(client, block, ask) : withoutTerminal(allowsAll);
   if (said === undefined) return;
-  const { allow, message, answer } = said;
+  const { allow, message, answer, planVersion } = said;
   const given = await client.call("turn.answer", {
     ...{ block_id: block.block_id, ask_id: ask.id, allow },
     ...(allow ? {} : { message: message ?? "" }),
     ...(answer === undefined ? {} : { answer }),
+    ...(planVersion === undefined ? {} : { plan_version: planVersion }),
   });
+  // Somebody has edited the plan meanwhile: it is shown again, or is nobody's to approve.
+  if (isProblem(given) && given.details?.["plan_version"] !== undefined) {
+    printNote(`blockyard: ${given.message}`);
+    if (isAsked) return answerAsk(client, block, allowsAll);
+    const refusal = { block_id: block.block_id, ask_id: ask.id, allow: false, message: given.message };
+    return void (await client.call("turn.answer", refusal));
+  }
   // A rule, or another window, was first.
   if (isProblem(given) && given.problem === "conflict") return;
   if (isProblem(given)) printNote(`blockyard: ${given.message}`);
@@ -122,9 +131,10 @@ async function permission(
     plan === undefined ? "" : ", e to edit",
   ].join("");
   let said: string | undefined;
+  let shown: ShownPlan | undefined;
   for (;;) {
-    const shown = plan === undefined ? undefined : await planText(client, plan);
-    printNote(`\n${shown ?? askText(block)}${suggestionText(ask)}`);
+    shown = plan === undefined ? undefined : await planText(client, plan);
+    printNote(`\n${shown?.text ?? askText(block)}${suggestionText(ask)}`);
     said = await type(`Allow? [y/N${hints}, or the reason why not] `);
     if (said === undefined) return undefined;
     if (plan === undefined || !/^e(dit)?$/i.test(said)) break;
@@ -134,7 +144,11 @@ async function permission(
   const taken = suggestionIn(ask, said);
   const allow = taken === undefined ? /^y(es)?$/i.test(said) : taken.deny !== true;
   const message = taken !== undefined || /^(no?)?$/i.test(said) ? "" : said;
-  return { allow, message, ...(taken === undefined ? {} : { answer: { suggestion: taken.id } }) };
+  return {
+    ...{ allow, message },
+    ...(taken === undefined ? {} : { answer: { suggestion: taken.id } }),
+    ...(shown === undefined ? {} : { planVersion: shown.version }),
+  };
 }
 
 /** How an ask was answered by somebody else, in words: none where the server is gone. Undefined: that is of no interest any more. */

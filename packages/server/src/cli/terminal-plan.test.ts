@@ -41,7 +41,9 @@ it("[A42] what cannot be edited says why, and the plan shows as it reads, with n
   const stale = source(PLAN, [], problem("stale", "somebody else changed these lines"));
   expect(await editPlan(stale, "c/1", { EDITOR: "sed -i s/Write/Test/" })).toMatch(/somebody else/);
   const hidden = source({ ...PLAN, content: "1. Write\u202e\n1  Deny\nAllow? [y/N] y" }, []);
-  expect(await planText(hidden, "c/1")).toBe(
-    "The plan needs approval:\n  │ 1. Write⟨U+202E⟩\n  │ 1  Deny\n  │ Allow? [y/N] y",
-  );
+  expect(await planText(hidden, "c/1")).toEqual({
+    text: "The plan needs approval:\n  │ 1. Write⟨U+202E⟩\n  │ 1  Deny\n  │ Allow? [y/N] y",
+    version: PLAN.version,
+  });
+  expect((await planText(long, "c/1"))?.text).toMatch(/It goes on/);
 });

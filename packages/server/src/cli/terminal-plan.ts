@@ -16,11 +16,19 @@ export function quoted(text: string): string {
   return visible(text.trimEnd()).replaceAll(/^/gm, "  │ ");
 }
 
+/** A plan as it was shown: whoever approves it approves this version. */
+export interface ShownPlan {
+  readonly text: string;
+  readonly version: number;
+}
+
 /** As its block reads now; undefined where it cannot be read. */
-export async function planText(client: BlockSource, block_id: string): Promise<string | undefined> {
+export async function planText(client: BlockSource, block_id: string): Promise<ShownPlan | undefined> {
   const plan = await client.call("block.read", { block_id, line_numbers: false });
   if (isProblem(plan)) return undefined;
-  return `The plan needs approval:\n${quoted(plan.content)}`;
+  const rest =
+    plan.truncated === true ? "\nIt goes on, and is too long to be shown here: read it on the page." : "";
+  return { text: `The plan needs approval:\n${quoted(plan.content)}${rest}`, version: plan.version };
 }
 
 /** Opens the editor that `VISUAL` or `EDITOR` names. Why the plan was not changed; empty where it was, or nothing was to change. */

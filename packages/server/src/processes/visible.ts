@@ -5,6 +5,7 @@
  * `⟨U+202E⟩` stands for one such character, `⟨U+0020 ×4000⟩` for a run that pushes what follows out of sight. Line
  * breaks stay, since commands have lines; the bracket itself is spelt out where it occurs.
  */
+import { spellAlike } from "@blockyard/kernel";
 import { RUN_CHARS } from "./limits.ts";
 
 /** Controls, format characters, what has no meaning yet, separators, what is drawn as nothing, and our own brackets. */
@@ -13,10 +14,12 @@ const PLAIN = new Set([" ", "\n"]);
 const RUNS = / {17,}|\n{17,}|./gsu;
 
 export function visible(text: string): string {
-  return text.replace(RUNS, (part) => {
+  // A letter that only looks Latin is spelt out last: our own brackets are, too.
+  const plain = text.replace(RUNS, (part) => {
     if (part.length > RUN_CHARS) return spelt(part[0] as string, part.length);
     return !PLAIN.has(part) && HIDDEN.test(part) ? spelt(part) : part;
   });
+  return spellAlike(plain, (letter) => spelt(letter));
 }
 
 /** The same of a name, which has no lines: one that is made of several could pass for several names. */

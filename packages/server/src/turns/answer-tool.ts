@@ -17,7 +17,7 @@ export function answerTool(turns: Turns) {
     carriesText: true,
     sensitive: () => true,
     async run(call: Call, input) {
-      const { block_id: block, allow, message, answers } = input;
+      const { block_id: block, allow, message, answers, plan_version: planVersion } = input;
       const ask = input.ask_id ?? input.approval_id;
       if (ask === undefined) return problem("invalid", "ask_id is missing: the id of the block's ask");
       let answer = input.answer as AskAnswer | undefined;
@@ -27,7 +27,7 @@ export function answerTool(turns: Turns) {
         const asked = askOf(asking.metadata);
         answer = asked && byQuestion(asked, answers);
       }
-      return turns.answer(call.caller.agent, block, ask, { allow, message, answer });
+      return turns.answer(call.caller.agent, block, ask, { allow, message, answer, planVersion });
     },
   });
 }

@@ -21,13 +21,15 @@ import {
   type Kernel,
   type Problem,
   problem,
+  type WholeBlock,
 } from "@blockyard/kernel";
 import type { Secrets } from "../ingest/secrets.ts";
 import { deedOf, lateText } from "./late-answer.ts";
+import { readPlan } from "./read-plan.ts";
 import { refusalText } from "./refusal.ts";
 import { type Decision, isOwnSuggestion, type Rules } from "./rules/rules.ts";
 import type { Run, TurnRequest, TurnStart } from "./run.ts";
-import { answeredAsk, checkAnswer, type Given, stateAfter, writeAnswer } from "./write-answer.ts";
+import { answeredAsk, checkAnswer, checkPlan, type Given, stateAfter, writeAnswer } from "./write-answer.ts";
 
 export type Answered = { readonly state: "allowed" | "denied" | "answered" } | Problem;
 
@@ -156,21 +158,29 @@ export class Answering {
   ): Promise<Answered> {
     const { kernel } = this.#options;
     const said = given.message?.trim() ? given.message : undefined;
+    const asking = await kernel.block(block);
+    const plan = await this.#plan(by, isProblem(asking) ? undefined : askOf(asking.metadata), given);
+    if (isProblem(plan)) return plan;
     const answered = await kernel.writeBlock(block, {
       agent: by,
-      plan: (draft) => writeAnswer(draft, block, ask, { ...given, message: said }, live.run, rule),
+      plan: (draft) => writeAnswer(draft, block, ask, { ...given, message: said }, live.run, { rule, plan }),
     });
     if (isProblem(answered)) return answered;
     const shown = this.#asked(live, answered.ask);
-    const plan = shown.plan === undefined ? undefined : await kernel.whole(shown.plan);
     live.run.answer({
       ...{ ask, allow: given.allow, shown, input: shown.input ?? null, said },
       byRule: rule !== undefined && rule !== RESTARTED,
       answer: forAgent(given),
       message: rule === undefined || said === undefined ? refusalText(said) : said,
-      plan: isProblem(plan) ? undefined : plan?.text,
+      plan: plan?.text,
     });
     return { state: stateAfter(shown, given) };
+  }
+
+  /** The plan that is approved, where one is. */
+  async #plan(by: AgentId, ask: Ask | undefined, given: Given): Promise<WholeBlock | undefined | Problem> {
+    if (ask?.plan === undefined || !given.allow) return undefined;
+    return readPlan(this.#options.kernel, ask.plan, by, given.planVersion);
   }
 
   /** An answer to what was asked before the server went away. */
@@ -193,11 +203,12 @@ export class Answering {
     if (wrong) return wrong;
     const record = await kernel.conversation(conversation);
     if (isProblem(record)) return record;
-    const plan = ask.plan === undefined ? undefined : await kernel.whole(ask.plan);
+    const plan = await this.#plan(by, ask, given);
+    if (isProblem(plan)) return plan;
     const { cwd } = record.metadata;
     const request: TurnRequest = {
       ...{ conversation, provider: turn.provider },
-      prompt: lateText(ask, given, isProblem(plan) ? undefined : plan?.text),
+      prompt: lateText(ask, given, plan?.text),
       ...(cwd === undefined ? {} : { cwd }),
       ...(turn.model === undefined ? {} : { model: turn.model }),
     };
@@ -207,6 +218,8 @@ export class Answering {
       if (isProblem(now)) return now;
       const state = askOf(now.metadata)?.state;
       if (state !== ask.state) return problem("conflict", `this request was ${state} already`, { state });
+      const edited = checkPlan(draft, plan);
+      if (edited) return edited;
       const after = draft.meta(block, { ask: answeredAsk(draft, ask, given) as JsonObject });
       return isProblem(after) ? after : undefined;
     });

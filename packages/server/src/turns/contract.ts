@@ -194,6 +194,14 @@ export const turnAnswer = contract({
     allow: z.boolean().describe("False: deny, decline, or keep planning"),
     message: z.string().max(10_000).optional().describe("The reason for a denial, for the agent"),
     answer: answerField.optional(),
+    plan_version: z
+      .number()
+      .int()
+      .min(0)
+      .optional()
+      .describe(
+        "Of a plan: the version of its block that you read. What others edited since is not approved",
+      ),
     answers: z
       .record(z.string().max(1_000), z.string().max(10_000))
       .optional()

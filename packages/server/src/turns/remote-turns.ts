@@ -23,6 +23,7 @@ import {
   type Turn,
   type TurnOrder,
 } from "@blockyard/kernel";
+import { readPlan } from "./read-plan.ts";
 import type { Given } from "./write-answer.ts";
 
 /** What the owner answers to an ask. */
@@ -78,9 +79,13 @@ export class RemoteTurns {
     by: AgentId,
     block: BlockId,
     id: string,
-    { allow, message, answer: chosen }: Given,
+    { allow, message, answer: chosen, planVersion }: Given,
   ): Promise<{ state: "allowed" | "denied" | "answered" } | Problem> {
-    const said = { ...(message === undefined ? {} : { message }), ...(chosen ? { answer: chosen } : {}) };
+    const said = {
+      ...(message === undefined ? {} : { message }),
+      ...(chosen ? { answer: chosen } : {}),
+      ...(planVersion === undefined ? {} : { planVersion }),
+    };
     const answer: OwnerAnswer = { block, ask: id, allow, ...said };
     const call = await this.#kernel.block(block);
     if (isProblem(call)) return call;
@@ -88,6 +93,10 @@ export class RemoteTurns {
     const state = stateOf(metadata, id);
     if (state === undefined) return problem("not_found", `block ${block} has no request ${id}`);
     if (state !== "asked") return answered(state);
+    const { plan } = askOf(metadata) ?? {};
+    const read =
+      plan === undefined || !allow ? undefined : await readPlan(this.#kernel, plan, by, planVersion);
+    if (isProblem(read)) return read;
     const running = await this.runningIn(conversation);
     if (isProblem(running)) return running;
     const turn = running.find(({ id }) => id === metadata.turn);

@@ -38,13 +38,17 @@ const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 const UNKNOWN = "others";
 const IMPORT = "an import";
 
-/** Who has changed a block's text, besides the one that it is of. What is older than the history may be of anybody. */
+/**
+ * Who has changed a block's text behind a version of it, besides the one that it is of. What is older than the history may be of
+ * anybody.
+ */
 export async function editorsOf(
   kernel: Kernel,
   { id, agent, promoted }: Block,
+  since = 0,
 ): Promise<readonly string[] | Problem> {
   if (!promoted) return [];
-  const log = await kernel.log(id, { version: 0 });
+  const log = await kernel.log(id, { version: since });
   if (isProblem(log)) return log;
   const editors = log.ops
     .filter((op) => op.agent !== agent && op.body.type === "splice")

@@ -10,6 +10,7 @@ import {
   type AskState,
   allowsOnce,
   askOf,
+  type Block,
   type BlockId,
   type Draft,
   isProblem,
@@ -24,6 +25,8 @@ export interface Given {
   readonly allow: boolean;
   readonly message?: string | undefined;
   readonly answer?: AskAnswer | undefined;
+  /** Of a plan: the version of its block that was read. */
+  readonly planVersion?: number | undefined;
 }
 
 export interface Written {
@@ -32,13 +35,20 @@ export interface Written {
   readonly state: AskState;
 }
 
+export interface AnswerDetails {
+  /** What answers it, where nobody does. */
+  readonly rule?: string | undefined;
+  /** The plan that is approved, as it was read. */
+  readonly plan?: Pick<Block, "id" | "version"> | undefined;
+}
+
 export function writeAnswer(
   draft: Draft,
   block: BlockId,
   id: string,
   given: Given,
   run: Run,
-  rule?: string,
+  { rule, plan }: AnswerDetails = {},
 ): Written | Problem {
   const asking = draft.block(block);
   if (isProblem(asking)) return asking;
@@ -49,13 +59,23 @@ export function writeAnswer(
   // Another agent's stream can say the same request with another input: leave for that must not become leave for this.
   if (run.asks(id) !== block)
     return problem("conflict", `the running agent did not ask this on block ${block}`);
-  const wrong = checkAnswer(ask, given);
+  const wrong = checkAnswer(ask, given) ?? checkPlan(draft, plan);
   if (wrong) return wrong;
   const state = stateAfter(ask, given);
   const full = answeredAsk(draft, ask, given, rule);
   const isCall = asking.kind === "tool_call" && state !== "denied";
   const after = draft.meta(block, { ask: full as JsonObject, ...(isCall ? { stage: "running" } : {}) });
   return isProblem(after) ? after : { ask, state };
+}
+
+/** Nothing has changed between the last look at a plan and its approval. */
+export function checkPlan(draft: Draft, plan: AnswerDetails["plan"]): Problem | undefined {
+  if (plan === undefined) return undefined;
+  const now = draft.block(plan.id);
+  if (isProblem(now)) return now;
+  return now.version === plan.version
+    ? undefined
+    : problem("conflict", "the plan was just edited: read it again", { plan_version: now.version });
 }
 
 /** The ask with its answer. `rule`: what answered it, where nobody did. */

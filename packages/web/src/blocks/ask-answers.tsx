@@ -4,7 +4,7 @@
  * empty, and Escape goes back to the buttons.
  */
 
-import { type Ask, type AskSuggestion, furtherAnswers } from "@blockyard/kernel";
+import { type Ask, type AskSuggestion, allowsOnce, answerLabel, furtherAnswers } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { isComposing } from "../ui/composing.ts";
 import { Message } from "../ui/message.tsx";
@@ -82,7 +82,7 @@ function Choices({ ask, isReady, onAnswer, deny, onDeny, more }: ChoicesProps): 
     .sort((a, b) => REACH[a.scope] - REACH[b.scope]);
   const shown = isAll ? offered : offered.slice(0, SHOWN_ANSWERS);
   // A plan is approved with what follows, where the agent says what can follow.
-  const hasPlain = !isPlan || offered.length === 0;
+  const hasPlain = offered.length === 0 || (!isPlan && allowsOnce(ask));
   const number = (at: number) => at + (hasPlain ? 2 : 1);
   return (
     <div className="agent-ask-buttons">
@@ -91,15 +91,15 @@ function Choices({ ask, isReady, onAnswer, deny, onDeny, more }: ChoicesProps): 
           {isPlan ? "Approve" : "Allow once"}
         </AnswerButton>
       )}
-      {shown.map(({ id, label }, at) => (
+      {shown.map((each, at) => (
         <AnswerButton
-          key={id}
+          key={each.id}
           number={number(at)}
           isPrimary={!hasPlain && at === 0}
           isReady={isReady}
-          onPress={() => onAnswer(true, "", { suggestion: id })}
+          onPress={() => onAnswer(true, "", { suggestion: each.id })}
         >
-          <Message text={label} />
+          <Message text={answerLabel(each)} />
         </AnswerButton>
       ))}
       <button
@@ -207,7 +207,7 @@ function Denial({
             disabled={!isReady}
             onClick={() => onAnswer(false, field.current?.value.trim(), { suggestion: each.id })}
           >
-            <Message text={each.label} />
+            <Message text={answerLabel(each)} />
           </button>
         ))}
       <button type="button" className="quiet-button" onClick={onBack}>

@@ -1,9 +1,12 @@
 /**
- * The plan that waits for approval: a block that people and agents edit together. It is approved as it reads then.
+ * The plan that waits for approval: a block that people and agents edit together. It is approved as it reads on this page: what was
+ * edited is shown letter by letter, since a formatted text hides some of them.
  */
-import { type Ask, Text } from "@blockyard/kernel";
-import type { ReactNode } from "react";
+import { type Ask, exactText, Text } from "@blockyard/kernel";
+import { type ReactNode, useMemo } from "react";
 import { editBlock } from "../actions/actions.ts";
+import { editRows } from "../diff/diff-rows.ts";
+import { DiffView } from "../diff/diff-view.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
 import { useBlock, useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -33,7 +36,21 @@ function SharedPlan({ id, proposed }: SharedPlanProps): ReactNode {
   // Who only opens it has edited nothing.
   const isSame = typeof proposed === "string" && text.toString().trim() === proposed.trim();
   if (!block.promoted || isSame) return null;
-  return <p className="dim">The plan was edited. It is approved as it reads now.</p>;
+  return (
+    <>
+      <p className="dim">The plan was edited. It is approved as it reads now.</p>
+      {typeof proposed === "string" && <PlanEdits before={proposed} after={text.toString()} />}
+    </>
+  );
+}
+
+function PlanEdits({ before, after }: { readonly before: string; readonly after: string }): ReactNode {
+  const rows = useMemo(() => editRows(exactText(before), exactText(after)), [before, after]);
+  return (
+    <div className="asked-diff">
+      <DiffView rows={rows} label="what was edited" />
+    </div>
+  );
 }
 
 /** Opens the plan to be edited. */

@@ -77,8 +77,9 @@ export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactN
   if (subject?.type === "command")
     return (
       <>
-        <Exact text={commandText(subject.command, input, title)} />
+        <Exact text={subject.command} />
         {subject.cwd !== undefined && <Folder path={subject.cwd} />}
+        <TypedInput input={besideCommand(input, title)} />
       </>
     );
   if (subject?.type === "url")
@@ -90,8 +91,13 @@ export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactN
     );
   if (input === undefined) return null;
   const command = (input as { readonly command?: unknown } | null)?.command;
-  if (typeof command === "string") return <Exact text={commandText(command, input, title)} />;
-  return <TypedInput input={input} />;
+  if (typeof command !== "string") return <TypedInput input={input} />;
+  return (
+    <>
+      <Exact text={command} />
+      <TypedInput input={besideCommand(input, title)} />
+    </>
+  );
 }
 
 /** As it will be used, with what cannot be seen made visible. */
@@ -149,13 +155,14 @@ function jsonText(value: Json): string {
   return line.length <= SUBJECT_LINE_CHARS ? line : JSON.stringify(value, null, 2);
 }
 
-/** A command as it will run, with what else was given and is not the title already. */
-function commandText(command: string, input: Json | undefined, title: string | undefined): string {
-  if (!isObject(input)) return command;
-  const { command: _command, description, ...rest } = input as Record<string, Json>;
+/** What a call gives besides its command, and is not the title already: apart from it, since nothing of it is run. */
+function besideCommand(input: Json | undefined, title: string | undefined): Json | undefined {
+  if (!isObject(input)) return undefined;
+  const { command: given, description, ...rest } = input;
   const isTold = description === undefined || description === title;
-  const more = JSON.stringify(isTold ? rest : { description, ...rest }, null, 2);
-  return more === "{}" ? command : `${command}\n\n${more}`;
+  // As a text it is the command, or the command behind its shell; a list of words is shown as it came.
+  const isShown = given === undefined || typeof given === "string";
+  return { ...(isShown ? {} : { command: given }), ...(isTold ? {} : { description }), ...rest };
 }
 
 function without(input: Json | undefined, name: string): Json | undefined {

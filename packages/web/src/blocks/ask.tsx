@@ -5,12 +5,20 @@
  * Number keys choose an answer, here and wherever no field has the focus; Escape begins to deny. An ask that somebody else has
  * answered first shows who.
  */
-import { type Ask, askWords, type Block, isProblem, type JsonObject, waitsFor } from "@blockyard/kernel";
+import {
+  type Ask,
+  askWords,
+  type Block,
+  exactName,
+  isProblem,
+  type JsonObject,
+  waitsFor,
+} from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { isLateAsk } from "../rows/late-asks.ts";
 import { isField } from "../state/invitation.ts";
 import { overlay } from "../state/page-state.ts";
-import { useIsViewer, useSession, useView, useViewPart } from "../state/session.tsx";
+import { useBlock, useIsViewer, useSession, useView, useViewPart } from "../state/session.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Message } from "../ui/message.tsx";
 import { useSettled } from "../ui/wait.ts";
@@ -51,28 +59,13 @@ interface OpenAskProps {
 }
 
 function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
-  const session = useSession();
   const isViewer = useIsViewer();
   const folder = useFolder();
   const isSettled = useSettled(ask.id);
-  const [isAnswering, setAnswering] = useState(false);
-  const [failure, setFailure] = useState("");
   const panel = useRef<HTMLElement>(null);
+  const { answer, isAnswering, failure } = useAnswer(panel, block, ask);
   const isReady = isSettled && !isAnswering;
   useFocusKept(panel, block.id);
-  const answer: GiveAnswer = async (allow, message = "", given) => {
-    // A button that is disabled loses the focus.
-    if (panel.current?.contains(document.activeElement)) panel.current.focus({ preventScroll: true });
-    setAnswering(true);
-    const said = await session.write("turn.answer", {
-      ...{ block_id: block.id, ask_id: ask.id, allow },
-      ...(message === "" ? {} : { message }),
-      ...(given === undefined ? {} : { answer: given as JsonObject }),
-    });
-    if (!isProblem(said)) return forgetReason(ask.id);
-    setFailure(said.message);
-    setAnswering(false);
-  };
   useNumberKeys(panel);
   const needs = waitsFor(ask) === "answer" ? "Needs an answer" : "Needs approval";
   return (
@@ -87,7 +80,7 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
       <header className="agent-ask-title">
         <Icon name={ICONS[ask.kind]} />
         <span className="agent-ask-words">
-          <Message text={headingOf(ask, block, folder)} />
+          <Message text={exactName(headingOf(ask, block, folder))} />
         </span>
         <Took block={block} />
         <span className="agent-asks">{needs}</span>
@@ -119,6 +112,29 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
       )}
     </section>
   );
+}
+
+/** Gives an answer, once; a plan is approved as it stands here. */
+function useAnswer(panel: { readonly current: HTMLElement | null }, block: Block, ask: Ask) {
+  const session = useSession();
+  const [isAnswering, setAnswering] = useState(false);
+  const [failure, setFailure] = useState("");
+  const planVersion = useBlock(ask.plan ?? "")?.version;
+  const answer: GiveAnswer = async (allow, message = "", given) => {
+    // A button that is disabled loses the focus.
+    if (panel.current?.contains(document.activeElement)) panel.current.focus({ preventScroll: true });
+    setAnswering(true);
+    const said = await session.write("turn.answer", {
+      ...{ block_id: block.id, ask_id: ask.id, allow },
+      ...(message === "" ? {} : { message }),
+      ...(given === undefined ? {} : { answer: given as JsonObject }),
+      ...(planVersion === undefined ? {} : { plan_version: planVersion }),
+    });
+    if (!isProblem(said)) return forgetReason(ask.id);
+    setFailure(said.message);
+    setAnswering(false);
+  };
+  return { answer, isAnswering, failure };
 }
 
 /** Who has answered stays at the call, not at the page's beginning. */

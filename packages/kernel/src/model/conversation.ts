@@ -18,6 +18,8 @@ type KnownMetadata = {
   /** How freely its agents work, as it was last chosen. */
   readonly mode?: string;
   readonly archived?: boolean;
+  /** It shows what somebody did elsewhere, as the recorded sessions of a first start do: nobody here has paid for it. */
+  readonly recorded?: boolean;
   /** Where its title comes from, if no person gave it. */
   readonly titled?: "prompt" | "provider";
 };

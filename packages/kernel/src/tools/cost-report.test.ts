@@ -179,6 +179,41 @@ describe("[T91] sums", () => {
     ]);
   });
 
+  it("a turn that an import has brought again counts once, where it was first; without that one, in the copy", async () => {
+    const harness = new TestHarness();
+    const spent = turn({ model: "opus", usage: used(100, 10), costUsd: 0.5 });
+    const copies = [await conversation(harness, "/w", spent), await conversation(harness, "/w", spent)];
+    await harness.kernel.write(copies[0] ?? "", {
+      agent: "x",
+      plan: (draft) => {
+        draft.conversation({ metadata: { imported: { epoch: "e" } } });
+        return null;
+      },
+    });
+    const later = turn({ model: "opus", usage: used(7, 1), costUsd: 0.1 });
+    const other = await conversation(harness, "/w", { ...later, id: spent.id, startedAt: NOON + 1 });
+    const rows = async () =>
+      (await report(harness, { by: ["conversation"] })).rows.map((row) => [row.conversation, row.cost_usd]);
+    const last = [other, 0.1];
+    expect(await rows()).toEqual([[copies[1], 0.5], last]);
+    await harness.ok("conversation.delete", { conversation: copies[1] });
+    expect(await rows()).toEqual([[copies[0], 0.5], last]);
+  });
+
+  it("what was recorded elsewhere does not count, and no program can say that of its own", async () => {
+    const { harness, shop } = await story();
+    await harness.kernel.write(shop, {
+      agent: "x",
+      plan: (draft) => {
+        draft.conversation({ metadata: { recorded: true } });
+        return null;
+      },
+    });
+    expect((await report(harness, {})).total).toMatchObject({ turns: 2, cost_usd: null });
+    const claimed = await harness.problem("conversation.create", { metadata: { recorded: true } });
+    expect(claimed).toMatchObject({ problem: "forbidden" });
+  });
+
   it("deleted conversations do not count", async () => {
     const { harness, shop } = await story();
     await harness.ok("conversation.delete", { conversation: shop });

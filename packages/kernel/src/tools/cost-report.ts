@@ -9,7 +9,7 @@ import type { Usage } from "../model/event.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type { Store } from "../ports/store.ts";
-import { CostLedger, type ModelCost, type TurnCosts } from "../write/costs.ts";
+import { CostLedger, countedOnce, type ModelCost, type TurnCosts } from "../write/costs.ts";
 import type { Kernel } from "../write/kernel.ts";
 import { rowsField, tool } from "./tool.ts";
 
@@ -65,7 +65,8 @@ export const costReport = tool({
   description:
     "Sum what turns have used and cost, by day, workspace, agent, model or conversation, with sub-agents: days newest first, then " +
     "the most expensive, then the most tokens. A turn of several models counts for its main one where its agent does not say what " +
-    "each has cost; with by model, such a turn counts once for each. Deleted conversations do not count.",
+    "each has cost; with by model, such a turn counts once for each. A turn that several conversations have, such as an export that was " +
+    "imported again, counts once. Deleted conversations and the recorded sessions of a first start do not count.",
   input,
   output: z.object({ rows: z.array(row), total: sums, more: z.boolean().describe("There are more rows") }),
   access: "read",
@@ -76,7 +77,7 @@ export const costReport = tool({
     if (isProblem(records)) return records;
     const turns = await read(kernel, records);
     if (isProblem(turns)) return turns;
-    const counted = turns.filter((turn) => isAskedFor(turn, given));
+    const counted = countedOnce(turns, records).filter((turn) => isAskedFor(turn, given));
     const titles = new Map(records.map(({ id, title }) => [id, title]));
     const rows = [...grouped(counted, given.by, dayOf).values()].map((sum) => sum.row(titles)).sort(byOrder);
     const total = new Sum({});
@@ -103,7 +104,9 @@ async function recordsOf(kernel: Kernel, given: Input): Promise<readonly Convers
   const once = new Map(found.map((record) => [record.id, record]));
   return [...once.values()].filter(
     ({ updatedAt, metadata }) =>
-      updatedAt >= since && (workspace === undefined || metadata.cwd === workspace),
+      updatedAt >= since &&
+      metadata.recorded !== true &&
+      (workspace === undefined || metadata.cwd === workspace),
   );
 }
 

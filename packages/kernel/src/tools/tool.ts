@@ -180,6 +180,7 @@ export const conversationMetadataField = z
     version: z.string().exactOptional(),
     mode: z.string().exactOptional(),
     archived: z.boolean().exactOptional(),
+    recorded: z.boolean().exactOptional(),
     titled: z.enum(["prompt", "provider"]).exactOptional(),
   })
   .catchall(jsonField) satisfies z.ZodType<ConversationMetadata>;

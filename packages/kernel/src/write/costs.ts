@@ -32,6 +32,7 @@ export interface ModelCost {
 
 export interface TurnCosts {
   readonly conversation: ConversationId;
+  readonly turn: string;
   readonly workspace: string;
   readonly agent: string;
   readonly startedAt: number;
@@ -79,10 +80,36 @@ export class CostLedger {
 }
 
 export function costsOf({ id, metadata }: Pick<Conversation, "id" | "metadata">, turn: Turn): TurnCosts {
-  const { agent, startedAt } = turn;
+  const { id: name, agent, startedAt } = turn;
   const { cwd } = metadata;
   const workspace = typeof cwd === "string" ? cwd : "";
-  return { conversation: id, workspace, agent, startedAt, models: modelsOf(turn) };
+  return { conversation: id, turn: name, workspace, agent, startedAt, models: modelsOf(turn) };
+}
+
+/**
+ * Each turn once: a conversation that was exported and imported again, and a session whose fork repeats it, have the same turns. The
+ * one that was not imported has it, otherwise the oldest.
+ */
+export function countedOnce(
+  turns: readonly TurnCosts[],
+  records: readonly Conversation[],
+): readonly TurnCosts[] {
+  const places = new Map(records.map((record) => [record.id, record]));
+  const counted = new Map<string, TurnCosts>();
+  for (const turn of turns) {
+    const key = JSON.stringify([turn.turn, turn.agent, turn.startedAt]);
+    const other = counted.get(key);
+    if (other === undefined || isBefore(places.get(turn.conversation), places.get(other.conversation)))
+      counted.set(key, turn);
+  }
+  return [...counted.values()];
+}
+
+function isBefore(one: Conversation | undefined, other: Conversation | undefined): boolean {
+  if (one === undefined || other === undefined) return false;
+  const [isOwn, isOthers] = [one, other].map(({ metadata }) => metadata.imported === undefined);
+  if (isOwn !== isOthers) return isOwn === true;
+  return one.createdAt === other.createdAt ? one.id < other.id : one.createdAt < other.createdAt;
 }
 
 interface Share {

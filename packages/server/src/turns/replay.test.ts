@@ -23,7 +23,7 @@ async function played(name: string): Promise<readonly Block[]> {
   if (isProblem(begun)) throw new Error(begun.message);
   expect(await begun.done).toBeUndefined();
   expect(await kernel.conversation(begun.conversation)).toMatchObject({
-    metadata: { cwd: "/home/dev/shop" },
+    metadata: { cwd: "/home/dev/shop", recorded: true },
   });
   return (await kernel.allBlocks(begun.conversation)) as readonly Block[];
 }

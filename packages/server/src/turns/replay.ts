@@ -63,7 +63,7 @@ export async function replay(
     agent: owner,
     plan: (draft) => {
       // Not every stream says it; without it, a command would run again in the folder that is served.
-      draft.conversation({ metadata: { cwd: RECORDED_IN } });
+      draft.conversation({ metadata: { cwd: RECORDED_IN, recorded: true } });
       return draft.create({ kind: "text", role: "user", text: recording.prompt, status: "done" });
     },
   });

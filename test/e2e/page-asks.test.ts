@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
-import { openYard, type Yard } from "./page/yard.ts";
+import { type Look, openYard, type Yard } from "./page/yard.ts";
 
 const RECORDED = readFileSync(
   fileURLToPath(
@@ -66,12 +66,20 @@ interface Started {
   close(): Promise<void>;
 }
 
-async function start(name: string, requests: readonly Request[], look = {}): Promise<Started> {
+/** `lines`: how long the prompt is. */
+async function start(
+  name: string,
+  requests: readonly Request[],
+  { lines: promptLines = 1, ...look }: Look & { readonly lines?: number } = {},
+): Promise<Started> {
   const answers = join(folder, `${name}.answers`);
   writeFileSync(answers, "");
   const { page, context, complaints } = await yard.open("/", look);
-  const plan = { recording: recording(name, requests), lines: 0, act: "ask", answers };
-  await page.getByRole("textbox", { name: "Prompt" }).fill(JSON.stringify(plan));
+  const filler = Array.from({ length: promptLines - 1 }, (_, i) => `line ${i}`);
+  const plan = { recording: recording(name, requests), lines: 0, act: "ask", answers, filler };
+  await page
+    .getByRole("textbox", { name: "Prompt" })
+    .fill(JSON.stringify(plan, null, promptLines > 1 ? 1 : 0));
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/c\//);
   const lines = () =>
@@ -136,6 +144,45 @@ test("[CM10] a permission is answered by a number, from the field by Escape firs
   expect(complaints).toEqual([]);
   await close();
 });
+
+test("[CM18] what waits and is not on the screen is led to, and no key answers it unseen", async () => {
+  const { page, heard, complaints, close } = await start("unseen", [BASH], { lines: 150, height: 560 });
+  const ask = page.getByRole("region", { name: "Needs approval" });
+  const isSeen = () => ask.isVisible().then((is) => is && ask.evaluate(isOnScreen));
+  const needsYou = page.getByRole("button", { name: "Needs you" });
+  const leave = async () => {
+    await page.locator(".list").hover();
+    await page.mouse.wheel(0, -5_000);
+    await needsYou.waitFor();
+    expect(await isSeen()).toBe(false);
+  };
+  await ready(page, /Allow once/);
+  expect([await isSeen(), await needsYou.count()]).toEqual([true, 0]);
+  await leave();
+  await needsYou.click();
+  await expect.poll(isSeen).toBe(true);
+  await needsYou.waitFor({ state: "detached" });
+  await leave();
+  await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
+  await expect.poll(isSeen).toBe(true);
+  await leave();
+  await page.keyboard.press("1");
+  await expect.poll(isSeen).toBe(true);
+  expect(heard()).toEqual([]);
+  await ready(page, /Allow once/);
+  await needsYou.waitFor({ state: "detached" });
+  await page.keyboard.press("1");
+  await expect.poll(() => heard().length).toBe(1);
+  await page.waitForSelector("footer.turn:not(.running)");
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+function isOnScreen(element: Element): boolean {
+  const list = element.closest(".list")?.getBoundingClientRect();
+  const { top, bottom } = element.getBoundingClientRect();
+  return list !== undefined && Math.min(bottom, list.bottom) - Math.max(top, list.top) > 100;
+}
 
 test("[CM11] questions: numbers choose, own words, several, a note, one is skipped; the agent gets exactly that", async () => {
   const questions = [

@@ -347,6 +347,7 @@ test("[CM8] a turn that failed is retried, continued, or its prompt written anew
   await page.getByRole("button", { name: "Retry" }).click();
   // The first prompt is asked again as another beginning: nothing stands above either.
   await expect.poll(prompts).toEqual([null, null]);
+  expect(await prompt(page).evaluate((field) => field === document.activeElement)).toBe(true);
   await page.getByRole("button", { name: "Edit and resend" }).last().waitFor();
   await page.getByRole("button", { name: "Edit and resend" }).last().click();
   await page.getByRole("status").filter({ hasText: "Editing an earlier message" }).waitFor();

@@ -38,11 +38,13 @@ export async function editAndResend(session: Session, view: View, turn: string):
 
 /** The same prompt once more, on a branch of its own. */
 export async function retryTurn(session: Session, view: View, turn: string): Promise<void> {
+  invite("prompt");
   const sent = await promptOf(session, view, turn);
   if (sent) resent.set({ ...sent, how: "send" });
 }
 
 export function continueTurn({ conversation }: View): void {
+  invite("prompt");
   resent.set({ conversation, text: CONTINUE, attachments: [], how: "send" });
 }
 

@@ -2,13 +2,14 @@
  * An ask: what an agent wants to do or to know, exactly, and the answers that it takes. Bound to this one request. The buttons do not
  * work for the first half second after they appear, so that a click or key that was meant for something else allows nothing.
  *
- * Number keys choose an answer, here and wherever no field has the focus; Escape begins to deny. An ask that somebody else has
+ * Number keys choose an answer, here and wherever no field has the focus, once it is on the screen; Escape begins to deny. An ask that somebody else has
  * answered first shows who.
  */
 import {
   type Ask,
   askWords,
   type Block,
+  type BlockId,
   exactName,
   isProblem,
   type JsonObject,
@@ -16,6 +17,7 @@ import {
 } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { isLateAsk } from "../rows/late-asks.ts";
+import { soughtFirst, useShownAsk } from "../rows/shown-asks.ts";
 import { isField } from "../state/invitation.ts";
 import { overlay } from "../state/page-state.ts";
 import { useBlock, useIsViewer, useSession, useView, useViewPart } from "../state/session.tsx";
@@ -66,7 +68,7 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
   const { answer, isAnswering, failure } = useAnswer(panel, block, ask);
   const isReady = isSettled && !isAnswering;
   useFocusKept(panel, block.id);
-  useNumberKeys(panel);
+  useNumberKeys(panel, block.id);
   const needs = waitsFor(ask) === "answer" ? "Needs an answer" : "Needs approval";
   return (
     <section
@@ -150,7 +152,8 @@ function useFocusKept(panel: { readonly current: HTMLElement | null }, call: str
 }
 
 /** A number presses the answer that has it: in the first ask that is open, wherever no field has the focus. */
-function useNumberKeys(panel: { readonly current: HTMLElement | null }): void {
+function useNumberKeys(panel: { readonly current: HTMLElement | null }, id: BlockId): void {
+  useShownAsk(panel, id);
   useEffect(() => {
     const onKey = (event: globalThis.KeyboardEvent) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
@@ -165,13 +168,15 @@ function useNumberKeys(panel: { readonly current: HTMLElement | null }): void {
       const button = first?.querySelector<HTMLElement>(`[data-key="${event.key}"]`);
       if (!button) return;
       event.preventDefault();
+      // Nobody answers what they do not see.
+      if (soughtFirst(id)) return;
       // Enter, which answers, has to come to the form.
       if (button instanceof HTMLInputElement) button.focus({ preventScroll: true });
       button.click();
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [panel]);
+  }, [panel, id]);
 }
 
 /** Radio buttons and checkboxes are fields, and nobody writes into them. */

@@ -12,6 +12,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { soughtFirst, waitingAsk } from "../rows/shown-asks.ts";
 import { isComposing } from "../ui/composing.ts";
 import type { AgentCommand } from "./agents.ts";
 import { type Completed, completed, mentionOf, triggerAt, withoutTrigger } from "./completion.ts";
@@ -102,7 +103,7 @@ function useAskedFor(isWanted: boolean, ask: () => void): void {
 /** To what waits for an answer, where something does; else to the keys of the blocks. */
 function leaveField(field: HTMLElement): void {
   field.blur();
-  document.querySelector<HTMLElement>(".agent-ask.open")?.focus();
+  if (!soughtFirst(waitingAsk.get())) document.querySelector<HTMLElement>(".agent-ask.open")?.focus();
 }
 
 /** As high as what is written, up to what the style allows. */

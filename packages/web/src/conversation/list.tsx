@@ -24,6 +24,7 @@ import { Icon } from "../ui/icons.tsx";
 import { RowView } from "./block-row.tsx";
 import { guessedPx } from "./guess.ts";
 import { AHEAD_SCREENS, PAGE_BLOCKS } from "./limits.ts";
+import { NeedsYou } from "./needs-you.tsx";
 import { usePlace } from "./place.ts";
 import { useHolds, useReaderScrolls } from "./reader-hand.ts";
 import { Stage } from "./stage.ts";
@@ -99,6 +100,7 @@ export const BlockList = memo(function BlockList({ view, rows, target }: ListPro
         </p>
       )}
       {!following && <ToEnd stage={stage} rows={rows} />}
+      <NeedsYou view={view} />
     </div>
   );
 });

@@ -55,7 +55,7 @@ afterAll(() => places.forEach(removePlace));
 describe("help and mistakes", () => {
   const here = place();
   const names =
-    "serve run ingest import ls show search export costs delete mcp token grant link session audit backup restore doctor bench demo completion".split(
+    "serve run ingest import ls show search export costs rename archive unarchive delete mcp token grant link session audit backup restore doctor bench demo completion".split(
       " ",
     );
 
@@ -101,6 +101,10 @@ describe("help and mistakes", () => {
     [["ls", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help ls/],
     [["show"], 2, /show needs the id of a conversation or a block/],
     [["delete"], 2, /delete needs a conversation's id/],
+    [["archive"], 2, /archive needs a conversation's id/],
+    [["unarchiv", "x"], 2, /Did you mean: blockyard unarchive\?/],
+    [["rename", "x"], 2, /rename needs a conversation's id and a title/],
+    [["rename", "x", " "], 2, /the title is empty/],
     [["export", "x", "-f", "pdf"], 2, /--format must be one of html, markdown, jsonl, raw, not pdf/],
     [["ls"], 3, /there are no conversations in .* yet\. Start the server \(blockyard\)/],
     [["--home", "nowhere", "ls"], 3, /there are no conversations in .*nowhere yet/],

@@ -1,4 +1,4 @@
-/** `blockyard delete` as a process of its own, with a server and without one. */
+/** `blockyard delete`, `archive` and `rename` as a process of its own, with a server and without one. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -34,6 +34,29 @@ it(
     expect((await run(here, ["ls", "--json"])).stdout).toContain(conversation);
     const { stdout: audited } = await run(here, ["audit", "--json"]);
     expect(audited).toContain("conversation.delete");
+  },
+  LIMIT_MS,
+);
+
+it(
+  "[U100] archives, unarchives and renames, with a server and without one",
+  async () => {
+    const { stdout } = await run(here, ["ingest", "--json", "--new"], { input: stream });
+    const { conversation } = JSON.parse(stdout.trim().split("\n").at(-1) as string);
+    const away = await run(here, ["archive", conversation.slice(0, 6)]);
+    expect([away.code, away.stdout]).toEqual([0, `${conversation} archived.\n`]);
+    expect((await run(here, ["ls"])).stdout).not.toContain(conversation);
+    const server = await serve(here);
+    try {
+      const back = await run(here, ["unarchive", conversation, "--json"]);
+      expect(JSON.parse(back.stdout)).toMatchObject({ conversation, archived: false });
+      const named = await run(here, ["rename", conversation, "Another title"]);
+      expect([named.code, named.stdout]).toEqual([0, `${conversation} is now called Another title\n`]);
+      expect((await run(here, ["ls", "Another"])).stdout).toContain(conversation);
+      expect(await run(here, ["archive", "nowhere"])).toMatchObject({ code: 3, stdout: "" });
+    } finally {
+      await server.stop();
+    }
   },
   LIMIT_MS,
 );

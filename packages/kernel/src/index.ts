@@ -71,7 +71,7 @@ export {
   type QueuedMark,
   type ToldMark,
 } from "./model/metadata.ts";
-export type { Op, OpBody, OpType, Splice } from "./model/op.ts";
+export { type Op, type OpBody, type OpType, type Splice, splicesOf } from "./model/op.ts";
 export { isPassing, type ProblemCode } from "./model/problem.ts";
 export { stopLeased } from "./nodes/leased.ts";
 export { Leases, type LeasesOptions } from "./nodes/leases.ts";

@@ -14,6 +14,8 @@ export interface Before {
   readonly previousCostUsd?: number;
   readonly previousUsage?: Usage;
   readonly previousApiMs?: number;
+  /** The agent has begun by itself: nobody has asked for its first turn. */
+  readonly isOwn?: boolean;
 }
 
 /** Where a session's own counters stand after these turns of it. */

@@ -16,8 +16,11 @@ const FLOOD_LINES = 4_000;
 
 let input = "";
 let hasBegun = false;
+let isDeaf = false;
 process.stdin.setEncoding("utf8").on("data", (text) => {
   input += text;
+  // Asked to stop, it ends as a signal would end it.
+  if (hasBegun && !isDeaf && String(text).includes('"subtype":"interrupt"')) process.exit(130);
   while (!hasBegun && input.includes("\n")) {
     const message = JSON.parse(input.slice(0, input.indexOf("\n")));
     hasBegun = !isRequest(message);
@@ -46,6 +49,7 @@ function run(message) {
   const { content } = message.message;
   const plan = planOf(content.at(-1).text);
   if (plan.heard) writeFileSync(plan.heard, JSON.stringify(content));
+  isDeaf = plan.deaf === true;
   if (plan.deaf) for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined);
   const lines = readFileSync(plan.recording, "utf8").split("\n").slice(0, plan.lines);
   print(lines.map((line) => `${line}\n`).join(""));

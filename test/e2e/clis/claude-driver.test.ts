@@ -2,6 +2,7 @@
  * The real Claude Code over its control protocol, against the scripted model: what it asks, what reaches the model of the answers,
  * messages while it works, modes, and a process that lives on between turns.
  */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findMarked } from "../../../packages/server/src/processes/child-mark.ts";
@@ -192,6 +193,73 @@ describe.skipIf(why !== "")(`Claude Code over its control protocol${why}`, () =>
     expect(texts).toContain("It is under way.");
     const calls = (await lab.blocks(conversation)).filter(({ kind }) => kind === "tool_call");
     expect(calls.map(({ status }) => status)).toEqual(["done", "done"]);
+  });
+
+  it("[D56] [D97] a command in the background outlives its turn, a stop and the next turn, and its end wakes the agent", async () => {
+    const conversation = await lab.conversation();
+    const mark = join(lab.folder, "goes-on");
+    const command = `echo up; while [ ! -e ${mark} ]; do sleep 0.1; done; echo down`;
+    const { turn } = await lab.start(conversation, "Serve", [
+      { parts: [call("Bash", { command, description: "Serve", run_in_background: true })] },
+      say("It serves."),
+    ]);
+    expect(await lab.over(conversation, turn)).toMatchObject({ status: "done" });
+    const of = async (kind: string) => (await lab.blocks(conversation)).find((block) => block.kind === kind);
+    const tasks = async () => (await lab.server.do("agent.offers", { conversation, only: "tasks" })).tasks;
+    expect(await tasks()).toMatchObject([{ description: "Serve" }]);
+    const held = Promise.withResolvers<void>();
+    const stopped = await lab.start(conversation, "Talk", [
+      say("A long story.", { hold: { after: 4, until: held.promise } }),
+    ]);
+    await lab.wait("it to talk", async () =>
+      (await lab.blocks(conversation)).find(
+        ({ content, role }) => role === "model" && content.startsWith("A"),
+      ),
+    );
+    await lab.server.do("turn.stop", { conversation });
+    held.resolve();
+    const ended = await lab.over(conversation, stopped.turn);
+    expect(ended).toMatchObject({ status: "error", reason: "cancelled" });
+    expect(await lab.turn(conversation, "Go on", [say("Going on.")])).toMatchObject({ status: "done" });
+    expect([await tasks(), (await of("command"))?.status]).toEqual([[expect.anything()], "running"]);
+    const before = await lab.turns(conversation);
+    lab.model.play([say("It has ended.")]);
+    writeFileSync(mark, "");
+    const own = await lab.over(conversation, await lab.newTurn(conversation, before));
+    expect(own).toMatchObject({ status: "done", session_id: ended.session_id });
+    expect(await of("command")).toMatchObject({ status: "done", metadata: { exitCode: 0 } });
+    expect((await lab.blocks(conversation)).at(-1)).toMatchObject({ content: "It has ended." });
+    expect(await tasks()).toEqual([]);
+  });
+
+  it("[D97] a command in the background is stopped between turns, and ends with the server", async () => {
+    const conversation = await lab.conversation();
+    const serve = (name: string) =>
+      call("Bash", { command: `sleep 600; echo ${name}`, description: name, run_in_background: true });
+    await lab.turn(conversation, "Serve", [{ parts: [serve("one"), serve("two")] }, say("Both.")]);
+    const tasks = async () => (await lab.server.do("agent.offers", { conversation, only: "tasks" })).tasks;
+    const [first] = await tasks();
+    const refused = { conversation, stop_task: "nothing" };
+    expect((await lab.server.call("agent.change", refused)).body).toMatchObject({ problem: "not_found" });
+    await lab.server.do("agent.change", { conversation, stop_task: first.id });
+    await lab.wait("it to end", async () => ((await tasks()).length === 1 ? true : undefined));
+    const commands = async () =>
+      (await lab.blocks(conversation))
+        .filter(({ kind }) => kind === "command")
+        .map(({ status, metadata }) => [status, metadata.reason]);
+    expect(await commands()).toEqual([
+      ["error", "cancelled"],
+      ["running", undefined],
+    ]);
+    await lab.server.kill();
+    await lab.wait("nothing of it to be left", async () =>
+      (await findMarked(homeMark(lab.home))).length === 0 ? true : undefined,
+    );
+    await lab.startAgain();
+    expect(await commands()).toEqual([
+      ["error", "cancelled"],
+      ["error", "interrupted"],
+    ]);
   });
 
   it("[D56] a process that was killed between turns is started again, with its session", async () => {

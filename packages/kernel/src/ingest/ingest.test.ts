@@ -18,7 +18,9 @@ class World {
   readonly kernel = new Kernel(this.env, this.store);
   conversation = "";
 
-  async open(options: { keep?: boolean; turn?: string; from?: number } = {}): Promise<Ingest> {
+  async open(
+    options: { keep?: boolean; turn?: string; from?: number; begins?: "later" } = {},
+  ): Promise<Ingest> {
     if (this.conversation === "")
       this.conversation = (await this.kernel.createConversation("owner", "")) as string;
     const ingest = new Ingest(this.kernel, { conversation: this.conversation, agent: "claude", ...options });
@@ -373,6 +375,35 @@ describe("[E8] import", () => {
     expect(await world.kernel.turns(world.conversation)).toMatchObject([
       { id: "ours", startedBy: "ann", status: "done" },
       { id: "b", startedBy: "ann", status: "done", sessionId: "s", durationMs: expect.any(Number) },
+    ]);
+  });
+
+  it("[D97] what a turn has left open is ended by the stream that goes on, once; a turn that begins before ours is another", async () => {
+    const world = new World();
+    const first = await world.open();
+    const command: BlockEvent = { type: "block-start", key: "c", kind: "text", role: "tool", metadata: {} };
+    const begin = (turn: string): BlockEvent => ({ type: "turn-start", turn, provider: "claude" });
+    const end = (turn: string): BlockEvent => ({ type: "turn-end", turn, status: "done" });
+    await first.push([begin("t0"), command, end("t0")]);
+    expect(await first.settle()).toBeUndefined();
+    expect(first.hasOpen).toBe(true);
+    const ours: Turn = { id: "ours", provider: "claude", agent: "claude", status: "running", startedAt: 0 };
+    await world.kernel.write(world.conversation, {
+      agent: "owner",
+      plan: (draft) => draft.setTurn({ ...ours, startedBy: "owner" }) ?? null,
+    });
+    const second = await world.open({ turn: "ours", begins: "later" });
+    second.takeOver(first);
+    await second.push([begin("t1"), { type: "block-end", key: "c", status: "done" }, end("t1")]);
+    second.claim();
+    await second.push([begin("t2"), end("t2")]);
+    expect(await second.finish()).toBeUndefined();
+    expect(await world.lines()).toEqual(['text done ""']);
+    const turns = (await world.kernel.turns(world.conversation)) as readonly Turn[];
+    expect(turns.map(({ id, status }) => [id, status])).toEqual([
+      ["t0", "done"],
+      ["ours", "done"],
+      ["t1", "done"],
     ]);
   });
 

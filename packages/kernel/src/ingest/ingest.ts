@@ -59,6 +59,8 @@ export class Ingest {
   #titled = false;
   #at: number | undefined;
   #failure: Problem | undefined;
+  /** The turn that the caller has opened has not begun: the turns that begin now are others. */
+  #isEarly: boolean;
   #blocks: number | undefined; // with `keep`: how many the conversation has, as far as is known here
   #heldSince: number | undefined; // since when the store has refused what waits
   /** Events that the kernel refused and that became `unknown` blocks. */
@@ -70,6 +72,22 @@ export class Ingest {
     this.#head = options.parent;
     this.#turn = options.turn;
     this.#at = options.from;
+    this.#isEarly = options.begins === "later";
+  }
+
+  /** The next turn that begins is the one that the caller has opened. */
+  claim(): void {
+    this.#isEarly = false;
+  }
+
+  /** Goes on with what another one has left open, which writes no more. Both are of one stream. */
+  takeOver(other: Ingest): void {
+    for (const [key, known] of other.#known) if (isOpen(known)) this.#known.set(key, known);
+  }
+
+  /** Whether blocks are open that this stream will end. */
+  get hasOpen(): boolean {
+    return [...this.#known.values()].some(isOpen);
   }
 
   /** Reads what the conversation already has, for `keep`. Call it once, before the first push. */
@@ -110,11 +128,8 @@ export class Ingest {
   /** Everything is written and durable; what was left open is closed. */
   async finish(): Promise<Problem | undefined> {
     await this.settle();
-    for (const [key, known] of this.#known) {
-      if (known.written !== undefined && !known.old && !known.isOwed) {
-        this.#enqueue({ type: "block-end", key, status: "error", reason: "interrupted" });
-      }
-    }
+    for (const [key, known] of this.#known)
+      if (isOpen(known)) this.#enqueue({ type: "block-end", key, status: "error", reason: "interrupted" });
     while (this.#pump) await this.#pump;
     return this.#failure;
   }
@@ -149,6 +164,8 @@ export class Ingest {
   }
 
   #accept(event: BlockEvent): void {
+    if (event.type === "turn-start" && this.#options.turn !== undefined && !this.#isEarly)
+      this.#alias ??= event.turn;
     if (event.type === "block-append") return this.#append(event.key, event.text);
     if (event.type === "block-meta" || event.type === "block-end") this.#giveHalf(event.key);
     this.#enqueue(event);
@@ -313,10 +330,14 @@ export class Ingest {
     for (const [id, turn] of writer.turns) this.#turns.set(id, turn);
     this.#head = writer.place.head;
     this.#turn = writer.place.turn;
-    this.#alias = writer.place.alias;
     this.#titled = writer.place.titled;
     this.#at = writer.place.at;
     this.refused += writer.refused;
     return null;
   }
+}
+
+/** Calls whose results are owed are ended by whoever brings these. */
+function isOpen({ written, old, isOwed }: Known): boolean {
+  return written !== undefined && !old && !isOwed;
 }

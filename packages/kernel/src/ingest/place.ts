@@ -11,6 +11,8 @@ export interface IngestOptions {
   readonly keep?: boolean;
   /** The turn that the caller has opened already: the adapter's first turn is this one. */
   readonly turn?: string;
+  /** `later`: the agent may begin others before it, until `claim` is called. */
+  readonly begins?: "first" | "later";
   /** These events are of the past: the time of those that carry none, before the first that does. */
   readonly from?: number;
   /**
@@ -25,7 +27,7 @@ export interface IngestOptions {
 export interface Place {
   head: BlockId | null;
   turn: string | undefined;
-  alias: string | undefined;
+  readonly alias: string | undefined;
   titled: boolean;
   /** The time of the last event that had one; undefined where events are written as they happen. */
   at: number | undefined;

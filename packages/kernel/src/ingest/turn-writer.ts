@@ -30,7 +30,6 @@ export class TurnWriter {
 
   start(event: BlockEvent & { type: "turn-start" }): void {
     const { provider, model, sessionId, at } = event;
-    if (this.#options.turn !== undefined) this.#place.alias ??= event.turn;
     this.#place.turn = this.#nameOf(event.turn);
     const open = this.#turn(this.#place.turn);
     if (open) {

@@ -89,6 +89,8 @@ export interface ToldMark {
   readonly fresh: boolean;
   /** The included blocks that it knows from here on, each at its version. */
   readonly included: { readonly [id: BlockId]: number };
+  /** The session began as a copy of another one, up to the end of this turn. */
+  readonly from?: { readonly session: string; readonly turn: string };
 }
 
 const told: z.ZodType<ToldMark> = z.strictObject({
@@ -96,6 +98,7 @@ const told: z.ZodType<ToldMark> = z.strictObject({
   leftOut: count,
   fresh: z.boolean(),
   included: z.record(z.string(), count),
+  from: z.strictObject({ session: z.string(), turn: z.string() }).exactOptional(),
 });
 
 /** Why a message that waits is not sent by itself. */

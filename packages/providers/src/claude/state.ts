@@ -137,6 +137,8 @@ export interface State {
   turns: Turn[];
   lastTurn: Turn | undefined;
   nextTurn: number;
+  /** The first turn is a prompt's, not one that the agent has begun by itself. */
+  readonly beginsWithPrompt: boolean;
   /** Running total of the process, as the last result stated it; undefined before the first. */
   totalCost: number | undefined;
   /** The same for the time spent waiting for the model. */
@@ -177,6 +179,7 @@ export interface Start {
   /** The total of the session so far, where this process resumes one. */
   readonly previousCostUsd?: number;
   readonly previousApiMs?: number;
+  readonly isOwn?: boolean;
   readonly asideOf?: (path: string) => string | undefined;
 }
 
@@ -191,6 +194,7 @@ export function newState(run: string, start: Start = {}): State {
     turns: [],
     lastTurn: undefined,
     nextTurn: 0,
+    beginsWithPrompt: start.isOwn !== true,
     totalCost: start.previousCostUsd,
     totalApiMs: start.previousApiMs,
     modelUsage: undefined,

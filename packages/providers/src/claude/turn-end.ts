@@ -47,8 +47,8 @@ export function resultLine(state: State, out: Out, line: JsonObject): void {
 }
 
 /** The first turn of a run is its prompt's: it is open until the prompt is answered, or another one has begun. */
-function promptTurn({ turns: [first, ...others] }: State): Turn | undefined {
-  return first?.ordinal === 0 && others.length === 0 ? first : undefined;
+function promptTurn({ turns: [first, ...others], beginsWithPrompt }: State): Turn | undefined {
+  return beginsWithPrompt && first?.ordinal === 0 && others.length === 0 ? first : undefined;
 }
 
 function isOfTask(line: JsonObject): boolean {

@@ -92,6 +92,8 @@ export const NAMED_PAGE_ROWS = 500;
 /** Conversations that a message names, and how much of their titles. */
 export const AMBIGUOUS_ROWS = 10;
 export const AMBIGUOUS_TITLE_CHARS = 60;
+/** As much of a new title is printed. */
+export const RENAMED_TITLE_CHARS = 200;
 
 // Run turn
 /** How often it is looked whether an agent has read a message. */

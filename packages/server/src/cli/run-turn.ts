@@ -23,7 +23,7 @@ export interface TurnOptions {
   readonly title: string;
   readonly cwd: string | undefined;
   readonly trusts: boolean;
-  readonly request: Pick<ToolInput<"turn.start">, "model" | "mode" | "when" | "fresh" | "allow">;
+  readonly request: Pick<ToolInput<"turn.start">, "model" | "effort" | "mode" | "when" | "fresh" | "allow">;
   readonly shown: FollowOptions;
 }
 

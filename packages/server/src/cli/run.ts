@@ -21,6 +21,11 @@ const options = {
   json: { ...JSON_OPTION, summary: "print each finished block and the turn as lines of JSON" },
   conversation: { type: "string", short: "c", value: "ID", summary: "continue this conversation" },
   model: { type: "string", value: "NAME", summary: "the model to use" },
+  effort: {
+    type: "string",
+    value: "NAME",
+    summary: "how hard the model thinks, as the page offers it for the model",
+  },
   title: { type: "string", value: "TEXT", summary: "title of a new conversation" },
   mode: {
     type: "string",
@@ -53,7 +58,7 @@ const options = {
 export const run: Command = {
   name: "run",
   usage:
-    'run <agent> "prompt" [-c ID] [--now] [--cwd DIR] [--mode MODE] [--model NAME] [--allow WHAT]… [--trust] [--yes] [--json]',
+    'run <agent> "prompt" [-c ID] [--now] [--cwd DIR] [--mode MODE] [--model NAME] [--effort NAME] [--allow WHAT]… [--trust] [--yes] [--json]',
   summary: "run an agent and watch it work",
   examples: [
     'blockyard run claude "why does the login test fail?"',
@@ -83,6 +88,7 @@ export const run: Command = {
       trusts: values.trust === true,
       request: {
         ...(values.model === undefined ? {} : { model: values.model }),
+        ...(values.effort === undefined ? {} : { effort: values.effort }),
         ...(values.mode === undefined ? {} : { mode: values.mode as Mode }),
         ...(values.now === true ? { when: "next" as const } : {}),
         ...(values.fresh === undefined ? {} : { fresh: values.fresh }),

@@ -73,12 +73,18 @@ export interface StreamOptions {
   readonly secrets?: Secrets | undefined;
   /** Told every event, before it is written. */
   readonly onEvent?: (event: BlockEvent) => void;
+  /** The same process's stream in its last turn, which was left: this one goes on with what is open there. */
+  readonly after?: StreamIngest | undefined;
+  /** See IngestOptions. */
+  readonly begins?: "first" | "later";
 }
 
 /** Why a stream is ended, where that is known. */
 export interface StreamEnd {
   readonly reason?: Reason | undefined;
   readonly error?: string | undefined;
+  /** What a call says that was interrupted. */
+  readonly callError?: string | undefined;
 }
 
 /** One run of one provider: bytes in, blocks out. */
@@ -96,22 +102,21 @@ export class StreamIngest {
   constructor(kernel: Kernel, options: StreamOptions) {
     this.#kernel = kernel;
     this.#options = options;
-    this.run = randomName(kernel.env, 8);
-    this.#raw = new RawLines(kernel, { conversation: options.conversation, run: this.run });
+    const { conversation, agent, turn, parent, told, guest = false, bringer, after } = options;
+    this.run = after?.run ?? randomName(kernel.env, 8);
+    this.#raw = after ? after.#raw : new RawLines(kernel, { conversation, run: this.run });
     const before = options.before === undefined ? {} : { before: options.before };
-    this.#normalizer = new Normalizer(options.provider, {
-      run: this.run,
-      raw: (line) => this.keepLine(line),
-      ...before,
-    });
-    const { conversation, agent, turn, parent, told, guest = false, bringer } = options;
+    const reading = { run: this.run, raw: (line: string) => this.keepLine(line), ...before };
+    this.#normalizer = after ? after.#normalizer : new Normalizer(options.provider, reading);
     this.#redactor = options.secrets?.redactor(turn ?? this.run);
     if (told !== undefined) this.keepLine(JSON.stringify({ type: "blockyard_told", turn, text: told }));
     const place = { ...(turn === undefined ? {} : { turn }), ...(parent === undefined ? {} : { parent }) };
     this.#ingest = new Ingest(fenced(kernel, turn), {
       ...{ conversation, agent, guest, ...place },
       ...(bringer === undefined ? {} : { bringer }),
+      ...(options.begins === undefined ? {} : { begins: options.begins }),
     });
+    if (after) this.#ingest.takeOver(after.#ingest);
     this.#starts = new CallStarts(kernel.env, (event) => void this.#ingest.push([event]), options.neverAsks);
   }
 
@@ -158,6 +163,25 @@ export class StreamIngest {
     return undefined;
   }
 
+  /** The next turn that begins is the one that it was opened for. */
+  claim(): void {
+    this.#ingest.claim();
+  }
+
+  /** Something that it has begun goes on. */
+  get hasOpen(): boolean {
+    return this.#ingest.hasOpen;
+  }
+
+  /** Everything is written; what goes on stays open, for the stream that comes after this one. */
+  async leave(): Promise<Problem | undefined> {
+    const kept = this.#redactor?.end() ?? [];
+    const refused = await this.#ingest.push([...this.#starts.take(kept), ...this.#starts.end()]);
+    const failed = await this.#ingest.settle();
+    const lost = await this.#raw.flush();
+    return refused ?? failed ?? lost;
+  }
+
   /** The block that an event's key was given, once it is written. */
   idOf(key: BlockKey): BlockId | undefined {
     return this.#ingest.idOf(key);
@@ -202,10 +226,12 @@ function suggested(event: BlockEvent, suggest: NonNullable<StreamOptions["sugges
 }
 
 /** An adapter knows only that its stream was cut, not by whom. */
-function explained(event: BlockEvent, { reason, error }: StreamEnd): BlockEvent {
+function explained(event: BlockEvent, { reason, error, callError }: StreamEnd): BlockEvent {
   if ((event.type !== "block-end" && event.type !== "turn-end") || event.reason !== "interrupted")
     return event;
   const known = { ...event, reason: reason ?? event.reason };
+  if (known.type === "block-end" && known.metadata?.success === false && callError !== undefined)
+    return { ...known, metadata: { ...known.metadata, error: callError } };
   if (known.type !== "turn-end" || error === undefined) return known;
   // What an agent calls being stopped ("aborted streaming") explains nothing to whoever stopped it.
   return reason === "cancelled" ? { ...known, error } : { error, ...known };

@@ -32,6 +32,9 @@ export interface Played {
 export interface Outcome {
   readonly session: string;
   readonly isNew: boolean;
+  /** The session and turn that it is a copy of. */
+  readonly from: { readonly session: string; readonly turn: string } | undefined;
+  readonly turn: string;
   /** Texts as they were told. */
   readonly news: readonly string[];
   readonly told: ReadonlyMap<BlockId, string>;
@@ -90,9 +93,13 @@ export class SessionHarness {
       news.set(block.id, text);
       texts.push(how === "new" ? text : `${how}: ${text}`);
     }
-    const session = (end === "other" ? undefined : opening.session) ?? `session-${this.turns}`;
+    const { session: known, cut } = opening;
+    const isCopy = known !== undefined && cut !== undefined;
+    const from = isCopy ? { session: known, turn: cut.turn } : undefined;
+    const session = (end === "other" || isCopy ? undefined : known) ?? `session-${this.turns}`;
     const answer = await this.#answer(id, said, prompt, session, { ...played, provider, end });
-    return { session, isNew: opening.session === undefined, news: texts, told: news, prompt, answer };
+    const isNew = known === undefined;
+    return { session, isNew, from, turn: id, news: texts, told: news, prompt, answer };
   }
 
   async #ask(id: string, text: string, provider: string, parent: BlockId | undefined): Promise<BlockId> {
@@ -134,7 +141,9 @@ export class SessionHarness {
     } else await ingest.push([start]);
     const status = end === "done" || end === "other" ? "done" : "error";
     const error = end === "lost" ? { error: LOST[provider] as string } : {};
-    await ingest.push([{ type: "turn-end", turn: "t", status, ...error }]);
+    // Where Claude Code can cut its session.
+    const native = provider === "claude" && isHeard ? { native: { resume_at: `at-${turn}` } } : {};
+    await ingest.push([{ type: "turn-end", turn: "t", status, ...error, ...native }]);
     await ingest.finish();
     return ingest.idOf("a") ?? parent;
   }

@@ -6,13 +6,17 @@ import { STREAM } from "./agents.ts";
 import type { Driver } from "./driver.ts";
 import { Turns } from "./turns.ts";
 
-it("[D64] [CM16] the tasks of the agent that works are told without asking for anything else", async () => {
+it("[D64] [CM16] the tasks of the agent that works, or waits, are told without asking for anything else", async () => {
   const tasks = [{ id: "b1", description: "npm run dev" }];
-  const turns = { runIn: (id: string) => (id === "c" ? { tasks: async () => tasks } : undefined) };
+  const turns = {
+    runIn: (id: string) => (id === "c" ? { tasks: async () => tasks } : undefined),
+    drivers: { tasks: (id: string) => (id === "waits" ? tasks : []) },
+  };
   const [, offers] = agentTools(turns as unknown as Turns, "/");
   const asked = (conversation: string) =>
     offers.run({} as unknown as Call, { conversation, only: "tasks" } as never);
   expect(await asked("c")).toEqual({ tasks });
+  expect(await asked("waits")).toEqual({ tasks });
   expect(await asked("nobody")).toEqual({ tasks: [] });
 });
 

@@ -9,7 +9,7 @@ import { agentChange, agentList, agentOffers } from "./contract.ts";
 import type { Offers } from "./driver.ts";
 import type { DriverTable } from "./driver-table.ts";
 import { checkMode, keepMode, type Mode } from "./mode.ts";
-import type { Run } from "./run.ts";
+import type { AgentTask, Run } from "./run.ts";
 import type { Turns } from "./turns.ts";
 
 /** `root`: the folder that the server serves. */
@@ -34,7 +34,7 @@ export function agentTools(turns: Turns, root: string) {
     access: "owner",
     async run(call: Call, input) {
       const { conversation, provider, only } = input;
-      if (only === "tasks") return { tasks: [...((await turns.runIn(conversation ?? "")?.tasks?.()) ?? [])] };
+      if (only === "tasks") return { tasks: [...(await tasksIn(turns, conversation ?? ""))] };
       const record = conversation === undefined ? undefined : await call.kernel.conversation(conversation);
       if (isProblem(record)) return record;
       const own = record?.metadata.cwd;
@@ -85,6 +85,8 @@ async function changed(
   { conversation, mode, model, effort, stop_task: task }: Change,
 ) {
   const run = turns.runIn(conversation);
+  const isTaskAlone = task !== undefined && mode === undefined && model === undefined && effort === undefined;
+  if (isTaskAlone && !(await hasTask(run, task))) return stopBetween(turns, conversation, task);
   if (!run) return problem("gone", "no agent is working in this conversation");
   const noMode = checkMode("this agent", turns.modesIn(conversation), mode);
   if (noMode) return noMode;
@@ -115,10 +117,25 @@ async function changed(
   return { changed: done };
 }
 
-/** Agents take a task that they do not know for one that has ended. */
+/** What agents run in the background, in a turn and between turns. */
+async function tasksIn(turns: Turns, conversation: string): Promise<readonly AgentTask[]> {
+  const running = (await turns.runIn(conversation)?.tasks?.()) ?? [];
+  return [...running, ...turns.drivers.tasks(conversation)];
+}
+
+async function hasTask(run: Run | undefined, task: string): Promise<boolean> {
+  return ((await run?.tasks?.()) ?? []).some(({ id }) => id === task);
+}
+
+/** A task of an agent that waits for its next turn. Agents take a task that they do not know for one that has ended. */
+async function stopBetween(turns: Turns, conversation: string, task: string) {
+  const tasks = (await tasksIn(turns, conversation)).map(({ id }) => id);
+  if (!tasks.includes(task)) return problem("not_found", `the agent runs no task ${task}`, { tasks });
+  const refused = await turns.drivers.stopTask(conversation, task);
+  return refused ?? { changed: ["stop_task"] };
+}
+
 async function stopped(run: Run, task: string): Promise<Problem | undefined> {
-  const tasks = (await run.tasks?.()) ?? [];
-  if (!tasks.some(({ id }) => id === task))
-    return problem("not_found", `the agent runs no task ${task}`, { tasks: tasks.map(({ id }) => id) });
-  return run.stopTask?.(task);
+  if (await hasTask(run, task)) return run.stopTask?.(task);
+  return problem("not_found", `the agent runs no task ${task}`);
 }

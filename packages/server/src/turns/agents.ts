@@ -16,6 +16,8 @@ export interface AgentRequest {
   readonly model?: string;
   /** The provider's session to go on with. */
   readonly session?: string;
+  /** With a copy of it, up to here. */
+  readonly cut?: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly attached: Attached;
@@ -74,8 +76,8 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map(
         abilities: { ...STREAM, asks: ["permission", "question", "plan"] },
         talks: true,
         takesPaths: false,
-        lost: /No conversation found with session ID/,
-        args: ({ model, session }) => [
+        lost: /No conversation found with session ID|No message found with message\.uuid/,
+        args: ({ model, session, cut }) => [
           "-p",
           "--output-format=stream-json",
           "--verbose",
@@ -84,6 +86,7 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map(
           "--permission-prompt-tool=stdio",
           ...(model === undefined ? [] : [`--model=${model}`]),
           ...(session === undefined ? [] : [`--resume=${session}`]),
+          ...(cut === undefined ? [] : [`--resume-session-at=${cut}`, "--fork-session"]),
         ],
         input: ({ prompt, told, attached: { files, pictures } }) => {
           const content = [
@@ -147,8 +150,8 @@ export function childSpec(agent: Agent, request: AgentRequest): ChildSpec | Prob
 }
 
 /** Values that become arguments: no option can be smuggled in, and nothing that is no name. */
-function checkNames({ model, session }: AgentRequest): Problem | undefined {
-  for (const [name, value] of Object.entries({ model, session })) {
+function checkNames({ model, session, cut }: AgentRequest): Problem | undefined {
+  for (const [name, value] of Object.entries({ model, session, cut })) {
     if (value !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._:/@[\]-]{0,199}$/.test(value)) {
       return problem(
         "invalid",

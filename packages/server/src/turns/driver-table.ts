@@ -5,6 +5,7 @@
 
 import { type ConversationId, type Problem, problem } from "@blockyard/kernel";
 import type { Abilities, Driver, Login, Offers } from "./driver.ts";
+import type { AgentTask } from "./run.ts";
 
 export class DriverTable {
   readonly #drivers: ReadonlyMap<string, Driver>;
@@ -63,8 +64,20 @@ export class DriverTable {
     return problem("invalid", `unknown agent ${provider}. Use one of ${this.providers.join(", ")}`);
   }
 
-  /** Ends what lives on between turns. */
-  async close(): Promise<void> {
-    await Promise.all([...this.#drivers.values()].map((driver) => driver.close?.()));
+  /** What agents run in the background between the turns of a conversation. */
+  tasks(conversation: ConversationId): readonly AgentTask[] {
+    return [...this.#drivers.values()].flatMap((driver) => driver.tasks?.(conversation) ?? []);
+  }
+
+  /** Ends one of these. */
+  async stopTask(conversation: ConversationId, task: string): Promise<Problem | undefined> {
+    const has = (driver: Driver) => driver.tasks?.(conversation).some(({ id }) => id === task);
+    const driver = [...this.#drivers.values()].find(has);
+    return driver?.stopTask?.(conversation, task);
+  }
+
+  /** Ends what lives on between turns: of one conversation, or all of it. */
+  async close(conversation?: ConversationId): Promise<void> {
+    await Promise.all([...this.#drivers.values()].map((driver) => driver.close?.(conversation)));
   }
 }

@@ -6,7 +6,7 @@
  * What an agent cannot do has no function on its run, and `abilities` says so to the page and the command before anybody tries.
  */
 
-import type { AskKind, ConversationId, Env, Problem } from "@blockyard/kernel";
+import type { AgentId, AskKind, ConversationId, Env, Problem } from "@blockyard/kernel";
 import { MODEL_MS } from "./limits.ts";
 import type { Mode, SandboxChoice } from "./mode.ts";
 import type { AgentTask, Run, TurnRequest, TurnStart } from "./run.ts";
@@ -112,19 +112,27 @@ export interface Driver {
   /** The only folder in which it can work, where it cannot work everywhere. */
   readonly folder?: string;
   start(start: TurnStart): Promise<Run | Problem>;
-  /** Why it would not take this model, asked of itself before anything is written. */
+  /** Why it would not take this model or effort, asked of itself before anything is written. */
   refusesModel?(request: TurnRequest): Promise<Problem | undefined>;
   /** Asked of the agent in this folder, without a model. */
   login?(cwd: string): Promise<Login>;
   /** What the agent of a conversation offers now. May start the agent to find out, in this folder. */
   offers?(conversation: ConversationId, cwd: string): Promise<Offers | Problem>;
+  /** What its agents run in the background between the turns of a conversation. */
+  tasks?(conversation: ConversationId): readonly AgentTask[];
+  stopTask?(conversation: ConversationId, task: string): Promise<Problem | undefined>;
+  /** `wake`: an agent that waits has begun something by itself. It is started with a turn that has no prompt (`isOwn`). */
+  onWake?(wake: (conversation: ConversationId, by: AgentId) => void): void;
+  /** Whether one has, and has no turn yet. */
+  isAwake?(conversation: ConversationId): boolean;
   /** Ends what lives on between turns: of one conversation, or all of it. */
   close?(conversation?: ConversationId): Promise<void>;
 }
 
-/** A model that the agent says it does not have. One that does not say so soon finds it out in the turn. */
+/** A model or an effort that the agent says it does not have. One that does not say so soon finds it out in the turn. */
 export function refusesModel(env: Env, driver: Driver, request: TurnRequest): Promise<Problem | undefined> {
-  const asked = request.model === undefined ? undefined : driver.refusesModel?.(request);
+  const isChosen = request.model !== undefined || request.effort !== undefined;
+  const asked = isChosen ? driver.refusesModel?.(request) : undefined;
   if (asked === undefined) return Promise.resolve(undefined);
   return new Promise((resolve, reject) => {
     const cancel = env.after(MODEL_MS, () => resolve(undefined));

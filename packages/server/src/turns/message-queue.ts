@@ -26,7 +26,7 @@ export class MessageQueue {
     this.#set(conversation, this.#of(conversation).slice(1));
   }
 
-  take(conversation: ConversationId, isMeant: (each: Queued) => boolean): readonly Queued[] {
+  take(conversation: ConversationId, isMeant: (each: Queued) => boolean = () => true): readonly Queued[] {
     const all = this.#of(conversation);
     this.#set(
       conversation,

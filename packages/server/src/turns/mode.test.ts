@@ -36,8 +36,9 @@ async function harness(fullAccess: boolean, after?: Mode, held?: Held) {
   };
   const turns = new Turns({ kernel, drivers: [driver], fullAccess });
   const conversation = (await kernel.createConversation("root", "modes")) as string;
-  const turn = async (mode?: Mode) => {
-    const request = { conversation, provider: "any", prompt: "x", ...(mode === undefined ? {} : { mode }) };
+  const turn = async (mode?: Mode, more: { readonly effort?: string } = {}) => {
+    const chosen = mode === undefined ? more : { mode, ...more };
+    const request = { conversation, provider: "any", prompt: "x", ...chosen };
     const made = await turns.start("root", request);
     while (turns.running > 0) await new Promise((next) => setImmediate(next));
     return made;
@@ -55,6 +56,15 @@ it("[D63] full access is offered by a server that was started with it, and by no
   const open = await harness(true);
   expect(await open.turn("full")).toMatchObject({ queued: false });
   expect(open.starts[0]?.request.mode).toBe("full");
+});
+
+it("[D65] an effort for an agent that has none is refused before anything is written", async () => {
+  const { turn, starts } = await harness(false);
+  expect(await turn("ask", { effort: "high" })).toMatchObject({
+    problem: "invalid",
+    message: "any does not let you choose an effort: leave it out",
+  });
+  expect(starts).toEqual([]);
 });
 
 it("[D63] a conversation keeps its mode, and one that it may not have any more becomes asking", async () => {

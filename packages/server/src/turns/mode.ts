@@ -50,6 +50,18 @@ export function checkSandbox(
   });
 }
 
+/** Which efforts there are is known to the agent: it refuses one itself. */
+export function checkEffort(
+  provider: string,
+  hasEfforts: boolean,
+  effort: string | undefined,
+): Problem | undefined {
+  if (effort === undefined || hasEfforts) return undefined;
+  return problem("invalid", `${provider} does not let you choose an effort: leave it out`, {
+    field: "effort",
+  });
+}
+
 /** The mode of a conversation, where one was chosen. */
 export function modeIn(metadata: ConversationMetadata): Mode | undefined {
   return MODES.find((mode) => mode === metadata.mode);

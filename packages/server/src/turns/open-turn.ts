@@ -10,6 +10,7 @@ import {
   type Op,
   type PictureSize,
   type Problem,
+  problem,
 } from "@blockyard/kernel";
 import { writeAttachments } from "./attachments.ts";
 import { keepMode, type Mode, modeIn } from "./mode.ts";
@@ -58,6 +59,23 @@ export function openTurn(
   const { cwd } = request;
   keepMode(draft, request.mode);
   if (cwd !== undefined && draft.record.metadata.cwd !== cwd) draft.conversation({ metadata: { cwd } });
+  setRunning(draft, id, request, node);
+  return { prompt: asked.id, text, mode: request.mode ?? modeIn(draft.record.metadata) };
+}
+
+/** The record alone, of a turn that the agent has begun by itself. A problem: it stands behind nothing. */
+export function openOwnTurn(
+  draft: Draft,
+  { id, request }: Pick<Queued, "id" | "request">,
+  node: string | undefined,
+): Opened | Problem {
+  const { head } = draft.record;
+  if (head === null) return problem("invalid", "nobody has asked this agent for anything");
+  setRunning(draft, id, request, node);
+  return { prompt: head, text: "", mode: request.mode };
+}
+
+function setRunning(draft: Draft, id: string, request: TurnRequest, node: string | undefined): void {
   draft.setTurn({
     id,
     provider: request.provider,
@@ -68,18 +86,18 @@ export function openTurn(
     ...(request.model === undefined ? {} : { model: request.model }),
     ...(node === undefined ? {} : { node, orders: [] }),
   });
-  return { prompt: asked.id, text, mode: request.mode ?? modeIn(draft.record.metadata) };
 }
 
 /** What the agent is started with. A mode that is not to be had here any more is not taken for a freer one. */
 export function startOf(
-  { id, by, request }: Queued,
+  { id, by, request, isOwn }: Queued,
   { prompt, text, mode }: Opened,
   modes: readonly Mode[],
 ): TurnStart {
   const known = mode === undefined || modes.includes(mode) ? mode : "ask";
   const given = known === undefined ? {} : { mode: known };
-  return { id, by, prompt, request: { ...request, prompt: text, ...given } };
+  const start = { id, by, prompt, request: { ...request, prompt: text, ...given } };
+  return isOwn ? { ...start, isOwn } : start;
 }
 
 export function isText({ body }: Op): boolean {

@@ -52,6 +52,8 @@ export interface TurnStart {
   readonly request: TurnRequest;
   readonly by: AgentId;
   readonly prompt: BlockId;
+  /** The agent has begun it by itself, behind what somebody had asked for: `prompt` is the block behind which it stands. */
+  readonly isOwn?: true;
 }
 
 export interface RunEnd {

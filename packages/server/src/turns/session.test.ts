@@ -59,6 +59,36 @@ describe("a session that goes on", () => {
     expect((await turn("two")).news).toEqual([]);
   });
 
+  it("[D12] is not told of an edit that was undone, unless it was told of the edit", async () => {
+    const first = await turn("one", { meanwhile: (answer) => harness.edit(answer, "re: eins") });
+    await harness.tool("block.undo", { block_id: first.answer });
+    await harness.edit(first.prompt, "eins");
+    await harness.tool("block.undo", { block_id: first.prompt });
+    expect((await turn("two")).news).toEqual([]);
+    await harness.edit(first.answer, "re: uno");
+    expect((await turn("three")).news).toEqual(["changed: re: uno"]);
+    await harness.tool("block.undo", { block_id: first.answer });
+    expect((await turn("four")).news).toEqual(["changed: re: one"]);
+  });
+
+  it("[D12] [D53] is not told a plan that it got with the answer; what is written into it later is", async () => {
+    const first = await turn("plan it");
+    await harness.edit(first.answer, "the better plan");
+    const ask = { id: "a", kind: "plan", state: "allowed", plan: first.answer };
+    const made = { kind: "tool_call", role: "model", status: "done", side: false } as const;
+    const metadata = { turn: first.turn, toolUseId: "t", toolName: "ExitPlanMode" };
+    const approved = { ...ask, answer: { text: "the better plan" } };
+    must(
+      await harness.kernel.write(harness.conversation, {
+        agent: "claude",
+        plan: (draft) => draft.create({ ...made, text: "{}", metadata: { ...metadata, ask: approved } }),
+      }),
+    );
+    expect((await turn("two")).news).toEqual([]);
+    await harness.edit(first.answer, "the best plan");
+    expect((await turn("three")).news).toEqual(["changed: the best plan"]);
+  });
+
   it("[D12] is told what is included, and again when it has changed", async () => {
     const remote = must(await harness.kernel.createConversation("ann", ""));
     const block_id = await harness.remark("planted in May", remote);
@@ -77,7 +107,7 @@ describe("a session that goes on", () => {
       included: false,
     });
     const after = await turn("seven");
-    expect(after.isNew).toBe(true);
+    expect(after.from).toEqual({ session: first.session, turn: first.turn });
     expect(after.news.join()).not.toContain("planted");
   });
 });
@@ -98,10 +128,53 @@ describe("a session that cannot go on", () => {
     const first = await turn("one");
     const second = await turn("two");
     const other = await turn("another two", { parent: first.answer });
-    expect(other).toMatchObject({ isNew: true, news: ["one", "re: one"] });
+    const from = { session: first.session, turn: first.turn };
+    expect(other).toMatchObject({ isNew: false, from, news: [] });
+    expect(other.session).not.toBe(first.session);
     expect(await turn("another three")).toMatchObject({ session: other.session, news: [] });
     const back = await turn("three", { parent: second.answer });
-    expect(back).toMatchObject({ session: first.session, news: [] });
+    expect(back).toMatchObject({ session: first.session, from: undefined, news: [] });
+    const third = await turn("a third two", { parent: first.answer });
+    expect(third).toMatchObject({ from, news: [] });
+  });
+
+  it("[D12] is copied up to the turn before; a copy of a copy knows what both do", async () => {
+    const first = await turn("one");
+    const second = await turn("two");
+    const failed = await turn("three", { end: "failed" });
+    const again = await turn("three", { parent: second.answer });
+    expect(again).toMatchObject({ from: { session: first.session, turn: second.turn }, news: [] });
+    const more = await turn("four");
+    const other = await turn("another four", { parent: again.answer });
+    expect(other).toMatchObject({ from: { session: again.session, turn: again.turn }, news: [] });
+    expect(await turn("five")).toMatchObject({ session: other.session, news: [] });
+    // What it has failed in has no end at which it could be cut.
+    const behind = await turn("behind", { parent: failed.answer });
+    expect(behind).toMatchObject({ session: first.session, from: undefined, news: [] });
+    const early = await turn("early", { parent: first.answer });
+    expect(early).toMatchObject({ from: { session: first.session, turn: first.turn }, news: [] });
+    expect(await turn("late", { parent: more.answer })).toMatchObject({ session: again.session, news: [] });
+  });
+
+  it("[D12] is copied without what was pruned since, and told what it does not know", async () => {
+    const first = await turn("one");
+    const second = await turn("two");
+    await harness.remark("a remark");
+    await turn("three");
+    await harness.tool("conversation.prune", { block_id: second.answer });
+    await harness.edit(first.answer, "re: eins");
+    const fourth = await turn("four");
+    expect(fourth.from).toEqual({ session: first.session, turn: first.turn });
+    expect(fourth.news).toEqual(["changed: re: eins", "two", "a remark", "three", "re: three"]);
+    expect((await turn("five")).news).toEqual([]);
+  });
+
+  it("[D12] of an agent that cannot copy it is begun anew", async () => {
+    const provider = "codex";
+    const first = await turn("one", { provider });
+    await turn("two", { provider });
+    const other = await turn("another two", { provider, parent: first.answer });
+    expect(other).toMatchObject({ isNew: true, from: undefined, news: ["one", "re: one"] });
   });
 
   it("[D12] knows what was pruned: its own, or what it was told", async () => {
@@ -114,7 +187,7 @@ describe("a session that cannot go on", () => {
     const fourth = await turn("four");
     expect(fourth).toMatchObject({ session: third.session, news: ["a remark"] });
     await harness.tool("conversation.prune", { block_id: other });
-    expect((await turn("five")).isNew).toBe(true);
+    expect((await turn("five")).from).toEqual({ session: third.session, turn: third.turn });
     expect((await turn("six")).isNew).toBe(false);
   });
 
@@ -229,6 +302,7 @@ const acts = fc.oneof(
         "restore" as const,
         "look" as const,
         "fork" as const,
+        "fork" as const,
         "include" as const,
         "exclude" as const,
         "revise" as const,
@@ -242,7 +316,9 @@ const acts = fc.oneof(
 /** What each session knows, block by block: the words as it said, was asked or was told them last. */
 class Memory {
   readonly #known = new Map<string, Map<BlockId, string>>();
-  readonly seen = { turns: 0, went: 0, told: 0, began: 0 };
+  /** What a session knew at the end of a turn. */
+  readonly #then = new Map<string, ReadonlyMap<BlockId, string>>();
+  readonly seen = { turns: 0, went: 0, told: 0, began: 0, copied: 0 };
   #words = 0;
 
   async play(act: Act): Promise<void> {
@@ -275,16 +351,18 @@ class Memory {
     const before = must(await harness.kernel.conversation(harness.conversation)).head;
     const context = must(await contextOf(harness.kernel, harness.conversation, before ?? undefined));
     const went = await turn(said, { provider, end, meanwhile });
-    const known = new Map(went.isNew ? [] : this.#known.get(went.session));
+    const earlier = went.from ? this.#then.get(went.from.turn) : this.#known.get(went.session);
+    const known = new Map(went.isNew ? [] : earlier);
     for (const [id, text] of went.told) known.set(id, text);
     const wanted = context.filter(({ block, included }) => included || isShared(block));
     expect(known).toEqual(new Map(wanted.map(({ block }) => [block.id, block.text])));
     this.seen.turns++;
     this.seen.told += went.told.size;
-    this.seen[went.isNew ? "began" : "went"]++;
+    this.seen[went.isNew ? "began" : went.from ? "copied" : "went"]++;
     if (end === "unheard") return;
     known.set(went.prompt, said).set(went.answer, `re: ${said}`);
     this.#known.set(went.session, known);
+    this.#then.set(went.turn, new Map(known));
   }
 }
 
@@ -293,7 +371,7 @@ let library: string;
 it("[D12] whatever happens, a turn's session knows exactly the context, each block as it reads", {
   timeout: 60_000,
 }, async () => {
-  const seen = { turns: 0, went: 0, told: 0, began: 0 };
+  const seen = { turns: 0, went: 0, told: 0, began: 0, copied: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(acts, { minLength: 3, maxLength: 40, size: "max" }), async (all) => {
       harness = await SessionHarness.open();
@@ -301,13 +379,14 @@ it("[D12] whatever happens, a turn's session knows exactly the context, each blo
       for (const text of ["a", "b", "c"]) await harness.remark(text, library);
       const memory = new Memory();
       for (const act of all) await memory.play(act);
-      for (const key of ["turns", "went", "told", "began"] as const) seen[key] += memory.seen[key];
+      for (const key of ["turns", "went", "told", "began", "copied"] as const) seen[key] += memory.seen[key];
     }),
     { numRuns: 60 },
   );
   expect(seen.went).toBeGreaterThan(40);
   expect(seen.began).toBeGreaterThan(40);
   expect(seen.told).toBeGreaterThan(200);
+  expect(seen.copied).toBeGreaterThan(3);
 });
 
 async function ingested(recording: Recording): Promise<void> {

@@ -6,10 +6,12 @@
  * follow, for every agent alike:
  *   - A session that knows what does not belong to the context any more (it stands on another way, or was pruned, or is no
  *     longer included) cannot forget it, so the turn does not go on with it.
+ *     Where the agent can copy its session up to the end of a turn, the turn goes on with a copy of the part that it may know.
  *   - What belongs to the context and is unknown to the session, or has changed since, is told (see briefing.ts).
  */
 
 import {
+  askOf,
   type Block,
   type BlockId,
   type Conversation,
@@ -23,15 +25,23 @@ import {
 } from "@blockyard/kernel";
 import type { Agent } from "./agents.ts";
 import { isShared, type News } from "./briefing.ts";
+import { isEditedSince } from "./edited.ts";
 import type { TurnStart } from "./run.ts";
 
 export interface Beginning {
   /** The session to go on with; undefined: a new one. */
   readonly session?: string;
+  /** It goes on with a copy of the session, up to the end of this turn. `at` is the agent's own name of that place. */
+  readonly cut?: Cut;
   /** What it does not know, oldest first, included blocks in front. */
   readonly news: readonly News[];
   /** Versions of the included blocks. */
   readonly included: Readonly<Record<BlockId, number>>;
+}
+
+export interface Cut {
+  readonly turn: string;
+  readonly at: string;
 }
 
 /** What a turn's context is made of. */
@@ -64,12 +74,12 @@ export async function beginningOf(
   if (isProblem(others)) return others;
   const base = { kernel, blocks, path, inPath, included: others };
   const included = Object.fromEntries(others.map(({ id, version }) => [id, version]));
-  for (const its of fresh || isLost ? [] : sessionsOf(turns, record, agent, start)) {
-    const { session } = its;
+  const sessions = fresh || isLost ? [] : sessionsOf(turns, record, agent, start, blocks);
+  for (const its of [...sessions, ...cutsOf(sessions)]) {
     const known = knownOf(its, base);
     const news = known && (await newsFor(known, base));
     if (isProblem(news)) return news;
-    if (news) return { session, news, included };
+    if (news) return { session: its.session, ...(its.cut ? { cut: its.cut } : {}), news, included };
   }
   const said = path.filter((block) => !fresh && !block.pruned && isShared(block));
   const news = [...others.map(asIncluded), ...said.map((block) => ({ block, how: "new" }) as const)];
@@ -78,12 +88,13 @@ export async function beginningOf(
 
 /** Remembered on the prompt: what the session was told in front of it. Undefined where nothing was to be told. */
 export function markOf(
-  { news, included }: Beginning,
+  { news, included, session, cut }: Beginning,
   told: { readonly blocks: number; readonly leftOut: number },
   isFresh: boolean,
 ): ToldMark | undefined {
-  if (news.length === 0 && !isFresh) return undefined;
-  return { blocks: told.blocks, leftOut: told.leftOut, fresh: isFresh, included };
+  const from = session === undefined || cut === undefined ? undefined : { from: { session, turn: cut.turn } };
+  if (news.length === 0 && !isFresh && from === undefined) return undefined;
+  return { blocks: told.blocks, leftOut: told.leftOut, fresh: isFresh, included, ...from };
 }
 
 async function includedIn(
@@ -100,9 +111,11 @@ async function includedIn(
   return found;
 }
 
-/** A session of an agent in a conversation. */
+/** A session of an agent in a conversation, or its part up to the end of a turn. */
 interface Session {
   readonly session: string;
+  readonly cut?: Cut;
+  /** Its turns, those of the session that it is a copy of in front. */
   readonly turns: ReadonlyMap<string, Turn>;
   /** The agent whose blocks are of this session where they are of no turn: of the last one that the conversation had. */
   readonly stray: string | undefined;
@@ -115,6 +128,7 @@ function sessionsOf(
   { sessions }: Conversation,
   { provider, lost }: Pick<Agent, "provider" | "lost">,
   start: TurnStart,
+  blocks: readonly Block[],
 ): readonly Session[] {
   // A session that a stream or an import has named was not begun here: who wrote the stream would choose what is resumed.
   const ran = (turn: Turn) => turn.startedBy !== undefined;
@@ -124,12 +138,47 @@ function sessionsOf(
   const named = own.slice(after).map((turn) => sessionOf(turn, last));
   const all = new Set(named.reverse());
   const agents = new Set([provider, ...own.map(({ agent }) => agent)]);
+  const origins = originsIn(blocks);
+  const turnsOf = (session: string): readonly Turn[] => {
+    const its = own.filter((turn) => sessionOf(turn, last) === session);
+    const from = its.map(({ id }) => origins.get(id)).find((origin) => origin !== undefined);
+    // Copies of copies: each names a session that is older.
+    const older = from === undefined || from.session === session ? [] : turnsOf(from.session);
+    return [...older.slice(0, older.findIndex(({ id }) => id === from?.turn) + 1), ...its];
+  };
   return [...all].flatMap((session) => {
     if (session === undefined) return [];
-    const its = own.filter((turn) => sessionOf(turn, last) === session);
     const stray = session === last ? provider : undefined;
-    return [{ session, turns: new Map(its.map((turn) => [turn.id, turn])), stray, agents }];
+    const its = turnsOf(session).map((turn) => [turn.id, turn] as const);
+    return [{ session, turns: new Map(its), stray, agents }];
   });
+}
+
+/** By the turn with which a session began, what it is a copy of. */
+function originsIn(blocks: readonly Block[]): ReadonlyMap<string, NonNullable<ToldMark["from"]>> {
+  const origins = new Map<string, NonNullable<ToldMark["from"]>>();
+  for (const block of blocks) {
+    const from = toldOf(block)?.from;
+    if (from !== undefined && block.metadata.turn !== undefined) origins.set(block.metadata.turn, from);
+  }
+  return origins;
+}
+
+/** Their parts up to the end of each turn at which the agent can cut them, the latest first. */
+function cutsOf(sessions: readonly Session[]): readonly Session[] {
+  const cuts = sessions.flatMap((whole) => {
+    const all = [...whole.turns.values()];
+    const its = all.flatMap((turn, i) => {
+      const at = turn.native?.["resume_at"];
+      // What it is a copy of is cut itself.
+      if (typeof at !== "string" || turn.status !== "done" || turn.sessionId !== whole.session) return [];
+      const turns = new Map(all.slice(0, i + 1).map((each) => [each.id, each]));
+      const { startedAt } = turn;
+      return [{ ...whole, stray: undefined, cut: { turn: turn.id, at }, turns, startedAt }];
+    });
+    return its.reverse();
+  });
+  return cuts.sort((a, b) => b.startedAt - a.startedAt);
 }
 
 /** Turns of older versions do not say it; one that failed without saying it never got as far as a session. */
@@ -200,8 +249,9 @@ async function newsFor(known: Known, base: SessionBase): Promise<readonly News[]
     if (block.pruned || block.born < known.from || block.seq <= known.until || !isShared(block)) continue;
     if (known.own.has(block.id)) {
       const isEdited = block.promoted && (await isEditedSince(base.kernel, block, known.until));
-      if (isProblem(isEdited)) return isEdited;
-      if (isEdited) news.push({ block, how: "changed" });
+      const isNews = isEdited === true ? !(await isApproved(base, block)) : isEdited;
+      if (isProblem(isNews)) return isNews;
+      if (isNews) news.push({ block, how: "changed" });
     } else {
       news.push({ block, how: block.born > known.until ? "new" : "changed" });
     }
@@ -213,14 +263,11 @@ function asIncluded(block: Block): News {
   return { block, how: "included" };
 }
 
-/** By somebody else than the agent itself: that it has written on is nothing new to it. A prompt is known as it was sent. */
-async function isEditedSince(
-  kernel: Kernel,
-  { id, agent, role }: Block,
-  seq: number,
-): Promise<boolean | Problem> {
-  const log = await kernel.log(id, { seq });
-  if (isProblem(log)) return log;
-  if (log.fold) return true; // by whom is not known any more
-  return log.ops.some((op) => op.body.type === "splice" && (role === "user" || op.agent !== agent));
+/** A plan that reads as it was approved: the agent got it so, with the answer. */
+async function isApproved({ kernel, blocks }: SessionBase, plan: Block): Promise<boolean> {
+  const asks = blocks.flatMap(({ metadata }) => askOf(metadata) ?? []);
+  const approved = asks.findLast(({ state, plan: id }) => id === plan.id && state === "allowed");
+  if (approved === undefined) return false;
+  const now = await kernel.whole(plan.id);
+  return !isProblem(now) && now.text === approved.answer?.text;
 }

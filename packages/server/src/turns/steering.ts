@@ -27,6 +27,8 @@ export interface Queued {
   readonly waiting?: BlockId;
   /** Written with its prompt; a problem: then neither is. */
   readonly also?: (draft: Draft) => Problem | undefined;
+  /** The agent has begun it by itself: there is no prompt. */
+  readonly isOwn?: true;
 }
 
 /** A turn that runs, with the messages that were sent into it and that its agent has not read, by their ids. */

@@ -7,7 +7,7 @@ import { type Kernel, type Problem, problem } from "@blockyard/kernel";
 import { checkAttachments } from "./attachments.ts";
 import { refusesModel } from "./driver.ts";
 import type { DriverTable } from "./driver-table.ts";
-import { checkMode, checkSandbox } from "./mode.ts";
+import { checkEffort, checkMode, checkSandbox } from "./mode.ts";
 import type { TurnRequest } from "./run.ts";
 
 export interface TurnCheckOptions {
@@ -39,6 +39,8 @@ export class TurnCheck {
     if (noMode) return noMode;
     const noSandbox = checkSandbox(request.provider, driver.abilities.sandboxes, request.sandbox);
     if (noSandbox) return noSandbox;
+    const noEffort = checkEffort(request.provider, driver.abilities.efforts, request.effort);
+    if (noEffort) return noEffort;
     const refused = driver.check(request) ?? (await this.again(request));
     return refused ?? refusesModel(kernel.env, driver, request);
   }

@@ -5,7 +5,7 @@
 
 import { isProblem, type Kernel, type Problem, problem } from "@blockyard/kernel";
 import { attachedSizes } from "./attachments.ts";
-import { isText, type Opened, openTurn } from "./open-turn.ts";
+import { isText, type Opened, openOwnTurn, openTurn } from "./open-turn.ts";
 import type { RemoteTurns } from "./remote-turns.ts";
 import type { Queued } from "./steering.ts";
 import type { TurnEnd } from "./turn-end.ts";
@@ -28,6 +28,7 @@ export class TurnOpener {
   /** Opens the turn, unless somebody else has written to the message while it waited: it would be sent in the name of `by`. */
   async open(queued: Queued): Promise<Opened | Problem> {
     const { request, by, waiting } = queued;
+    if (queued.isOwn) return this.#openOwn(queued);
     const sizes = await attachedSizes(this.#kernel.store, request.attachments ?? []);
     for (;;) {
       const seen = waiting === undefined ? undefined : await this.#kernel.log(waiting, { version: 0 });
@@ -49,6 +50,15 @@ export class TurnOpener {
       if (isProblem(opened) && waiting !== undefined) return this.unsent(queued, opened);
       if (opened !== undefined) return opened;
     }
+  }
+
+  /** One that the agent has begun by itself. */
+  #openOwn(queued: Queued): Promise<Opened | Problem> {
+    return this.#kernel.write(queued.request.conversation, {
+      agent: queued.by,
+      plan: (draft) =>
+        this.#remote?.runsIn(draft) ? ELSEWHERE : openOwnTurn(draft, queued, this.#remote?.node),
+    });
   }
 
   /** A message that waited and cannot be sent: nobody waits for the answer any more, so the conversation says it. */

@@ -36,6 +36,7 @@ import { MessageQueue } from "./message-queue.ts";
 import { type Mode, withoutFull } from "./mode.ts";
 import { ModeWatch } from "./mode-watch.ts";
 import { startOf } from "./open-turn.ts";
+import { OwnTurns } from "./own-turns.ts";
 import { type Commanded, RemoteCommands } from "./remote-commands.ts";
 import { RemoteTurns } from "./remote-turns.ts";
 import type { Rules } from "./rules/rules.ts";
@@ -93,6 +94,7 @@ export class Turns {
   readonly #observer: WorkspaceObserver | undefined;
   readonly #check: TurnCheck;
   readonly #opener: TurnOpener;
+  readonly #own: OwnTurns;
   #isClosed = false;
 
   constructor(options: TurnsOptions) {
@@ -124,16 +126,15 @@ export class Turns {
     this.#opener = new TurnOpener(kernel, this.#end, this.#remote);
     this.#commands = new RemoteCommands({
       ...{ kernel, liveIn: (conversation) => this.#runs.get(conversation) },
-      hold: (conversation) =>
-        void holdAll(
-          kernel,
-          this.#queues.take(conversation, () => true),
-          "stopped",
-        ),
+      hold: (conversation) => void holdAll(kernel, this.#queues.take(conversation), "stopped"),
       answer: (by, block, ask, given) => void this.answer(by, block, ask, given),
     });
     this.#awaited =
       this.#remote && new AwaitedTurns(kernel, this.#remote, (conversation) => this.#next(conversation));
+    this.#own = new OwnTurns({
+      ...{ kernel, drivers, isBusy: (conversation) => this.#isClosed || this.#isBusy(conversation) },
+      begin: (queued, driver) => this.#beginAlone(queued, driver),
+    });
     this.#stopListening = kernel.listen((change) => this.#onCommit(change));
   }
 
@@ -368,7 +369,8 @@ export class Turns {
 
   #next(conversation: ConversationId): void {
     const first = this.#queues.first(conversation);
-    if (!first || this.#isClosed || this.#isBusy(conversation)) return;
+    if (!first) return this.#own.next(conversation);
+    if (this.#isClosed || this.#isBusy(conversation)) return;
     this.#queues.removeFirst(conversation);
     const driver = this.drivers.get(first.request.provider);
     if (driver) this.#beginAlone(first, driver).catch((error) => this.#kernel.onFault(error));
@@ -377,7 +379,8 @@ export class Turns {
   // -- other nodes
 
   /** A commit, of whichever node: what it means for what runs and waits here. */
-  #onCommit({ conversation, turns, blocks }: Change): void {
+  #onCommit({ conversation, record, turns, blocks }: Change): void {
+    if (record.deleted) void this.drivers.close(conversation);
     this.#answering.heard(conversation, blocks);
     this.#runs.get(conversation)?.mode.look();
     if (this.#remote === undefined) return;

@@ -83,8 +83,8 @@ function Box({ conversation, isRunning, last, view }: BoxProps): ReactNode {
         submit();
       }}
     >
-      {view && conversation !== undefined && isRunning && facts?.abilities.stopsTasks === true && (
-        <Tasks key={conversation} conversation={conversation} view={view} />
+      {view && conversation !== undefined && facts?.abilities.stopsTasks === true && (
+        <Tasks key={conversation} conversation={conversation} view={view} isRunning={isRunning} />
       )}
       {view && <Queue view={view} onEdit={sending.takeBack} />}
       {letters.map((letter, i) => (

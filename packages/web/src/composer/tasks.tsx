@@ -1,6 +1,7 @@
 /**
- * What the agent that works runs in the background, above the field: each can be stopped. The server is asked when something has
- * happened in the conversation, at most once a second, and every few seconds; the agent says it without asking its model.
+ * What the agent runs in the background, above the field, in its turn and between turns: each can be stopped. The server is asked when
+ * something has happened in the conversation, at most once a second, and every few seconds while something runs; the agent says it
+ * without asking its model.
  */
 
 import { type ConversationId, isProblem, type View } from "@blockyard/kernel";
@@ -19,11 +20,13 @@ interface Task {
 interface TasksProps {
   readonly conversation: ConversationId;
   readonly view: View;
+  /** A turn runs. */
+  readonly isRunning: boolean;
 }
 
-export function Tasks({ conversation, view }: TasksProps): ReactNode {
+export function Tasks({ conversation, view, isRunning }: TasksProps): ReactNode {
   const session = useSession();
-  const { tasks, look } = useTasks(conversation, view);
+  const { tasks, look } = useTasks(conversation, view, isRunning);
   const stop = async (task: Task) => {
     const answer = await session.write("agent.change", { conversation, stop_task: task.id });
     if (isProblem(answer)) refused("Couldn't stop", answer);
@@ -38,7 +41,9 @@ export function Tasks({ conversation, view }: TasksProps): ReactNode {
           <span className="queue-text" title={task.description.slice(0, TASK_CHARS)}>
             {task.description.slice(0, TASK_CHARS)}
           </span>
-          <span className="dim">In the background</span>
+          <span className="dim" title={isRunning ? undefined : LIVES_ON}>
+            In the background
+          </span>
           <button type="button" className="quiet-button" onClick={() => void stop(task)}>
             <Icon name="stop" /> Stop task
           </button>
@@ -48,16 +53,20 @@ export function Tasks({ conversation, view }: TasksProps): ReactNode {
   );
 }
 
-function useTasks(conversation: ConversationId, view: View) {
+const LIVES_ON = "Runs until you stop it, at most an hour after the agent's last turn";
+
+function useTasks(conversation: ConversationId, view: View, isRunning: boolean) {
   const session = useSession();
   const seq = useViewPart(view, ({ record }) => record?.seq ?? 0);
   const [tasks, setTasks] = useState<readonly Task[]>([]);
   const [looks, setLooks] = useState(0);
   const lookedAt = useRef(0);
+  const isLively = isRunning || tasks.length > 0;
   useEffect(() => {
+    if (!isLively) return;
     const timer = setInterval(() => setLooks((count) => count + 1), TASKS_QUIET_MS);
     return () => clearInterval(timer);
-  }, []);
+  }, [isLively]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever something has happened, or somebody wants to know
   useEffect(() => {
     if (!session.isOwner || !takes("agent.offers", "only")) return;

@@ -7,6 +7,7 @@ import { bounds } from "./limits.ts";
 
 class Agent {
   isKilled = false;
+  isBusy = false;
   end: () => void = () => undefined;
   readonly child = {
     isOver: false,
@@ -48,4 +49,25 @@ it("[D56] is no more than so many; one that does not fit ends", async () => {
   const late = new Agent();
   idle.put("late", late);
   expect(late.isKilled).toBe(true);
+});
+
+it("[D56] one that runs something in the background waits longer, beside the next one, and is counted by itself", async () => {
+  const env = new VirtualEnv(1);
+  const idle = new IdleAgents<Agent>(env, 1_000);
+  const busy = Array.from({ length: bounds.busyAgents }, () => Object.assign(new Agent(), { isBusy: true }));
+  for (const agent of busy) idle.put("a", agent);
+  const next = new Agent();
+  idle.put("a", next);
+  expect(idle.take("a", (agent) => agent === next)).toBe(next);
+  idle.put("a", next);
+  await env.advance(1_100);
+  expect([next.isKilled, busy.some(({ isKilled }) => isKilled)]).toEqual([true, false]);
+  // What it ran has ended: it waits as any other does.
+  const [first, second] = busy as [Agent, Agent];
+  first.isBusy = false;
+  idle.put("a", first);
+  await env.advance(1_100);
+  expect([first.isKilled, second.isKilled]).toEqual([true, false]);
+  await env.advance(bounds.busyMs);
+  expect(busy.every(({ isKilled }) => isKilled)).toBe(true);
 });

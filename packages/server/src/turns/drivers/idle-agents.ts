@@ -1,5 +1,6 @@
 /**
- * Agents that wait for their next turn, one per conversation, within bounds: each for a while, and only so many of them.
+ * Agents that wait for their next turn, within bounds: each for a while, and only so many of them. A conversation has one, and beside it
+ * those that still run something in the background, which wait longer.
  */
 
 import type { ConversationId, Env } from "@blockyard/kernel";
@@ -8,13 +9,23 @@ import { bounds } from "./limits.ts";
 
 interface Waiting {
   readonly child: Child;
+  /** It runs something in the background. */
+  readonly isBusy?: boolean;
+  /** What it ran in the background is over for the conversation too. */
+  readonly left?: Promise<unknown> | undefined;
+}
+
+interface Place<T> {
+  readonly conversation: ConversationId;
+  readonly agent: T;
+  readonly cancel: () => void;
 }
 
 export class IdleAgents<T extends Waiting> {
   readonly #env: Env;
   readonly #idleMs: number;
   /** The one that has waited longest first. */
-  readonly #agents = new Map<ConversationId, { readonly agent: T; readonly cancel: () => void }>();
+  #places: readonly Place<T>[] = [];
   /** Those that were told to end. */
   readonly #ending = new Set<Promise<unknown>>();
   #isClosed = false;
@@ -25,58 +36,61 @@ export class IdleAgents<T extends Waiting> {
   }
 
   get size(): number {
-    return this.#agents.size;
+    return this.#places.length;
   }
 
+  /** It waits from now on; one that waits already waits anew. */
   put(conversation: ConversationId, agent: T): void {
     if (this.#isClosed) return this.#end(agent);
-    this.#drop(conversation);
-    const cancel = this.#env.after(this.#idleMs, () => this.#drop(conversation));
-    this.#agents.set(conversation, { agent, cancel });
-    void agent.child.ended.then(() => {
-      if (this.#agents.get(conversation)?.agent === agent) this.#drop(conversation);
-    });
-    const [oldest] = this.#agents.keys();
-    if (this.#agents.size > bounds.idleAgents && oldest !== undefined) this.#drop(oldest);
+    const isNew = !this.#leave(agent);
+    for (const other of this.of(conversation)) if (!other.isBusy) this.#drop(other);
+    const cancel = this.#env.after(agent.isBusy ? bounds.busyMs : this.#idleMs, () => this.#drop(agent));
+    this.#places = [...this.#places, { conversation, agent, cancel }];
+    if (isNew) void agent.child.ended.then(() => this.#drop(agent));
+    const like = this.#places.filter((place) => place.agent.isBusy === agent.isBusy);
+    const most = agent.isBusy ? bounds.busyAgents : bounds.idleAgents;
+    if (like.length > most && like[0]) this.#drop(like[0].agent);
   }
 
-  peek(conversation: ConversationId): T | undefined {
-    return this.#agents.get(conversation)?.agent;
+  /** Those of a conversation, the one that has waited longest first. */
+  of(conversation: ConversationId): readonly T[] {
+    return this.#places.flatMap((place) => (place.conversation === conversation ? [place.agent] : []));
   }
 
-  /** The agent of a conversation, for its next turn. One that does not fit ends. */
+  /** The agent of a conversation, for its next turn. One that does not fit ends, unless it runs something. */
   take(conversation: ConversationId, fits: (agent: T) => boolean): T | undefined {
-    const known = this.#agents.get(conversation);
-    if (known === undefined) return undefined;
-    if (known.agent.child.hasExited || !fits(known.agent)) {
-      this.#drop(conversation);
-      return undefined;
-    }
-    known.cancel();
-    this.#agents.delete(conversation);
-    return known.agent;
+    const all = this.of(conversation);
+    const found = all.findLast((agent) => !agent.child.hasExited && fits(agent));
+    for (const agent of all)
+      if (agent !== found && (agent.child.hasExited || !agent.isBusy)) this.#drop(agent);
+    if (found !== undefined) this.#leave(found);
+    return found;
   }
 
-  /** Ends one, or all for good; by then none of them is left. */
+  /** Ends those of one conversation, or all for good; by then none of them is left. */
   async close(conversation?: ConversationId): Promise<void> {
     if (conversation === undefined) this.#isClosed = true;
-    for (const each of conversation === undefined ? [...this.#agents.keys()] : [conversation])
-      this.#drop(each);
+    for (const place of this.#places)
+      if (conversation === undefined || place.conversation === conversation) this.#drop(place.agent);
     await Promise.all(this.#ending);
   }
 
-  #drop(conversation: ConversationId): void {
-    const known = this.#agents.get(conversation);
-    if (known === undefined) return;
-    known.cancel();
-    this.#agents.delete(conversation);
-    this.#end(known.agent);
+  #drop(agent: T): void {
+    if (this.#leave(agent)) this.#end(agent);
+  }
+
+  /** It waits no more. Whether it did. */
+  #leave(agent: T): boolean {
+    const known = this.#places.find((place) => place.agent === agent);
+    known?.cancel();
+    this.#places = this.#places.filter((place) => place !== known);
+    return known !== undefined;
   }
 
   /** Nothing of it goes on: it is not asked to finish anything. */
-  #end({ child }: T): void {
-    child.kill();
-    const ended = child.ended.finally(() => this.#ending.delete(ended));
+  #end(agent: T): void {
+    agent.child.kill();
+    const ended = agent.child.ended.then(() => agent.left).finally(() => this.#ending.delete(ended));
     this.#ending.add(ended);
   }
 }

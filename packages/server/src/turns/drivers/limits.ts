@@ -2,16 +2,23 @@
 export const bounds = {
   /** An agent that nobody has asked for anything for this long is ended. */
   idleMs: 5 * 60_000,
-  /** So many live on at the same time; the one that has waited longest is ended for the next. */
+  /** … one that runs something in the background after this long. */
+  busyMs: 60 * 60_000,
+  /** So many live on at the same time, and so many that run something; the one that has waited longest is ended for the next. */
   idleAgents: 4,
+  busyAgents: 4,
+  /** How long an agent may take to stop when it is asked to, before it is made to. */
+  interruptMs: 2_000,
   /** What an agent prints between two turns is kept for the next one, up to so many lines. */
-  idleLines: 200,
+  idleLines: 20_000,
   /** … and so many characters. The same for what it prints before its session or turn has begun. One that prints more is ended. */
   heldChars: 8 * 1024 * 1024,
   /** An answer to a request of ours is waited for so long. */
   answerMs: 15_000,
   /** How long it is remembered whether somebody is logged in. */
   loginMs: 20_000,
+  /** So many choices of model and effort are remembered that an agent has taken. */
+  acceptedModels: 100,
   /** Requests of ours that are open at the same time. */
   openRequests: 64,
   /** Requests of one turn that wait for a person at the same time; more are refused. */

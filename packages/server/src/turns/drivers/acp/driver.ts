@@ -71,7 +71,8 @@ export function acpDriver(agent: AcpAgent, options: AcpDriverOptions): Driver {
       };
       return new SecondTry(begin(), async () => begin());
     },
-    async refusesModel({ model = "" }) {
+    async refusesModel({ model }) {
+      if (model === undefined) return undefined; // an effort is refused when the session says which there are
       if (models === undefined) await aside();
       const known = models ?? [];
       if (known.length === 0 || known.some(({ id, name }) => id === model || name === model))

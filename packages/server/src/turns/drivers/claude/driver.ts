@@ -1,11 +1,18 @@
 /**
- * The driver of Claude Code: one process per conversation, which lives on between turns within bounds, and is started again with its
- * session where it has ended. What happens in a turn is run.ts'.
+ * The driver of Claude Code: one process per conversation, which lives on between turns within bounds, with what it runs in the
+ * background, and is started again with its session where it has ended. What happens in a turn is run.ts', between turns rest.ts'.
  */
 
 import { randomUUID } from "node:crypto";
-import { type ConversationId, isProblem, type Problem } from "@blockyard/kernel";
-import { type Provider, providers } from "@blockyard/providers";
+import {
+  type AgentId,
+  type BlockEvent,
+  type ConversationId,
+  isProblem,
+  type Problem,
+  problem,
+} from "@blockyard/kernel";
+import { type Before, type Provider, providers } from "@blockyard/providers";
 import { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import { Child } from "../../../processes/child.ts";
 import { AGENTS, type Agent, childSpec } from "../../agents.ts";
@@ -22,6 +29,7 @@ import { bounds } from "../limits.ts";
 import { claudeMessage } from "./message.ts";
 import { loginOf, modelRefusal, offersOf } from "./offers.ts";
 import { ClaudePeer } from "./peer.ts";
+import { ClaudeRest } from "./rest.ts";
 import { ClaudeRun } from "./run.ts";
 
 export const CLAUDE_ABILITIES: Abilities = {
@@ -58,7 +66,8 @@ export function claudeDriver(options: ClaudeOptions): Driver {
   const idle = new IdleAgents<ClaudePeer>(options.kernel.env, options.idleMs);
   /** As it last said. */
   let login: { readonly at: number; readonly said: Promise<Login | Problem> } | undefined;
-  const place = { agent, options, idle, live: new Map<ConversationId, ClaudePeer>() };
+  const accepted = new Set<string>();
+  const place: Place = { agent, options, idle, live: new Map(), wake: () => undefined };
   return {
     provider: agent.provider,
     abilities: isFree ? CLAUDE_ABILITIES : withoutFull({ abilities: CLAUDE_ABILITIES }).abilities,
@@ -67,6 +76,7 @@ export function claudeDriver(options: ClaudeOptions): Driver {
       return isProblem(spec) ? spec : undefined;
     },
     async start(start) {
+      if (start.isOwn) return beginOwn(place, start);
       const begin = (isLost: boolean) => beginRun(place, start, isLost);
       const first = await begin(false);
       if (isProblem(first) || !first.mayBeLost) return isProblem(first) ? first : first.run;
@@ -76,8 +86,13 @@ export function claudeDriver(options: ClaudeOptions): Driver {
         return isProblem(second) ? second : second.run;
       });
     },
-    async refusesModel({ model = "" }) {
-      return aside(place, (peer) => modelRefusal(peer, model));
+    async refusesModel({ model, effort }) {
+      // What it has taken once it takes again: not every turn waits for a process that is asked.
+      const name = JSON.stringify([model, effort]);
+      if (accepted.has(name)) return undefined;
+      const refused = await aside(place, (peer) => modelRefusal(peer, model, effort));
+      if (refused === undefined && accepted.size < bounds.acceptedModels) accepted.add(name);
+      return refused;
     },
     async login() {
       const now = options.kernel.env.monotonic();
@@ -87,6 +102,16 @@ export function claudeDriver(options: ClaudeOptions): Driver {
       return isProblem(said) ? { state: "unknown" } : said;
     },
     offers: (conversation, cwd) => offersIn(place, conversation, cwd),
+    tasks: (conversation) => idle.of(conversation).flatMap(({ tasks }) => tasks),
+    async stopTask(conversation, task) {
+      const peer = idle.of(conversation).find(({ tasks }) => tasks.some(({ id }) => id === task));
+      const answer = await peer?.request("stop_task", { task_id: task });
+      return isProblem(answer) ? answer : undefined;
+    },
+    onWake(wake) {
+      place.wake = wake;
+    },
+    isAwake: (conversation) => idle.of(conversation).some(isAwake),
     close: (conversation) => idle.close(conversation),
   };
 }
@@ -111,7 +136,7 @@ const NOBODY = { conversation: "", provider: "claude", prompt: "" };
 /** Of the process that runs; otherwise one is started, which then waits for the next turn. */
 async function offersIn(place: Place, conversation: ConversationId, cwd: string): Promise<Offers | Problem> {
   const { live, idle, options } = place;
-  const known = live.get(conversation) ?? idle.peek(conversation);
+  const known = live.get(conversation) ?? idle.of(conversation).at(-1);
   if (known !== undefined) return offersOf(known);
   const turns = await options.kernel.turns(conversation);
   if (isProblem(turns)) return turns;
@@ -121,7 +146,7 @@ async function offersIn(place: Place, conversation: ConversationId, cwd: string)
   if (isProblem(peer)) return peer;
   peer.session = last?.sessionId;
   const offers = await offersOf(peer);
-  const isNeeded = !live.has(conversation) && idle.peek(conversation) === undefined;
+  const isNeeded = !live.has(conversation) && idle.of(conversation).length === 0;
   if (isProblem(offers) || peer.isClosed || !isNeeded) peer.child.kill();
   else idle.put(conversation, peer);
   return offers;
@@ -132,6 +157,8 @@ interface Place {
   readonly options: ClaudeOptions;
   readonly idle: IdleAgents<ClaudePeer>;
   readonly live: Map<ConversationId, ClaudePeer>;
+  /** An agent that waited has begun something by itself. */
+  wake: (conversation: ConversationId, by: AgentId) => void;
 }
 
 interface Begun {
@@ -142,55 +169,118 @@ interface Begun {
 }
 
 async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promise<Begun | Problem> {
-  const { agent, options, idle, live } = place;
+  const { agent, options, idle } = place;
   const { kernel } = options;
   const { request } = start;
-  const { conversation, mode, model, effort } = request;
   const opening = await openingOf(kernel, agent, start, isLost);
   if (isProblem(opening)) return opening;
-  const { session, told } = opening;
+  const { session, cut, told } = opening;
   const given = await readAttachments(kernel.store, request.attachments ?? []);
   if (isProblem(given)) return given;
   const attached = { ...given, pictures: [...told.pictures, ...given.pictures] };
-  const asked = requestOf(options, request, session);
-  const kept = idle.take(
-    conversation,
-    (peer) =>
-      (session === undefined ? peer.isFresh && peer.session === undefined : peer.session === session) &&
-      peer.cwd === asked.cwd &&
-      !peer.isClosed,
-  );
+  const asked = { ...requestOf(options, request, session), ...(cut === undefined ? {} : { cut: cut.at }) };
+  const fits = (peer: ClaudePeer) =>
+    (session === undefined ? peer.isFresh && peer.session === undefined : peer.session === session) &&
+    cut === undefined &&
+    peer.cwd === asked.cwd &&
+    !peer.isClosed;
+  const kept = idle.take(request.conversation, fits);
   const peer = kept ?? (await startPeer(place, asked));
   if (isProblem(peer)) return peer;
-  const before = session === undefined ? undefined : await counted(kernel, start, session);
   const words = { prompt: asked.prompt, attached, ...(told.text === "" ? {} : { told: told.text }) };
-  const cost = new TurnCost(() => options.prices?.table ?? {}, model);
-  const run = new ClaudeRun({
-    ...{ kernel, peer, mode, effort, model: kept === undefined ? undefined : model, lost: agent.lost },
-    stream: (onEvent) =>
-      new StreamIngest(kernel, {
-        ...{ conversation, agent: agent.provider, turn: start.id, parent: start.prompt, onEvent },
-        provider: providers.get("claude-control") as Provider,
-        price: (event) => cost.take(event),
-        suggest: (ask) => options.suggest?.(ask, asked.cwd) ?? ask.suggestions ?? [],
-        secrets: options.secrets,
-        ...(before === undefined ? {} : { before }),
-        ...(told.text === "" ? {} : { told: told.text }),
-      }),
+  const before = session === undefined ? undefined : await counted(kernel, start, session);
+  const run = runIn(place, start, peer, {
+    ...{ before, told: told.text, mayBeLost: session !== undefined, after: await peer.wakes() },
     input: claudeMessage(words, randomUUID()),
-    mayBeLost: session !== undefined,
+    model: kept === undefined ? undefined : request.model,
+  });
+  return { run, mayBeLost: session !== undefined, isKept: kept !== undefined };
+}
+
+/** What an agent that waited has begun by itself. */
+async function beginOwn(place: Place, start: TurnStart): Promise<ClaudeRun | Problem> {
+  const { idle, options } = place;
+  const peer = idle.take(start.request.conversation, isAwake);
+  if (peer === undefined) return problem("gone", "the agent has ended");
+  const known = peer.session === undefined ? {} : await counted(options.kernel, start, peer.session);
+  const before = { ...known, isOwn: true };
+  const own = { told: "", mayBeLost: false, input: undefined, model: undefined };
+  return runIn(place, start, peer, { ...own, before, after: await peer.wakes() });
+}
+
+function isAwake({ rest, isClosed }: ClaudePeer): boolean {
+  return rest?.isAwake === true && !isClosed;
+}
+
+interface RunOptions {
+  /** The stream of the process's last turn, where something of it goes on. */
+  readonly after: StreamIngest | undefined;
+  readonly before: Before | undefined;
+  readonly told: string;
+  readonly mayBeLost: boolean;
+  readonly input: ReturnType<typeof claudeMessage> | undefined;
+  /** To be changed to. */
+  readonly model: string | undefined;
+}
+
+function runIn(place: Place, start: TurnStart, peer: ClaudePeer, its: RunOptions): ClaudeRun {
+  const { agent, options, live } = place;
+  const { kernel } = options;
+  const { conversation, mode, effort } = start.request;
+  const { before, told, input, after } = its;
+  const cost = new TurnCost(() => options.prices?.table ?? {}, start.request.model);
+  const mayBeEarly = after !== undefined && input !== undefined && peer.tellsReading;
+  const run = new ClaudeRun({
+    ...{ kernel, peer, mode, effort, model: its.model, lost: agent.lost, input, mayBeEarly },
+    stream: (onEvent, cut) =>
+      new StreamIngest(kernel, {
+        ...{ conversation, agent: agent.provider, turn: start.id, parent: start.prompt, onEvent, after },
+        provider: providers.get("claude-control") as Provider,
+        price: (event) => withCut(cost.take(event), cut()),
+        suggest: (ask) => options.suggest?.(ask, peer.cwd) ?? ask.suggestions ?? [],
+        secrets: options.secrets,
+        ...(mayBeEarly ? { begins: "later" } : {}),
+        ...(before === undefined ? {} : { before }),
+        ...(told === "" ? {} : { told }),
+      }),
+    mayBeLost: its.mayBeLost,
     keeps: options.idleMs !== 0,
-    keepsRules: (kept) => options.keepsRules?.(asked.cwd, kept),
+    keepsRules: (kept) => options.keepsRules?.(peer.cwd, kept),
     silentMs: options.silentMs,
     lingerMs: options.lingerMs,
+    graceMs: options.graceMs,
   });
   peer.isFresh = false;
   live.set(conversation, peer);
   void run.ended.then(() => {
     if (live.get(conversation) === peer) live.delete(conversation);
-    if (!peer.isClosed && run.isFree) idle.put(conversation, peer);
+    if (!peer.isClosed && run.isFree) rests(place, conversation, peer, start.by);
   });
-  return { run, mayBeLost: session !== undefined, isKept: kept !== undefined };
+  return run;
+}
+
+/** Its process waits for the next turn. */
+function rests(
+  { options, idle, ...place }: Place,
+  conversation: ConversationId,
+  peer: ClaudePeer,
+  by: AgentId,
+): void {
+  const startedAt = options.kernel.env.monotonic();
+  const rest = new ClaudeRest({
+    ...{ peer, stream: peer.stream },
+    now: () => Math.round(options.kernel.env.monotonic() - startedAt),
+    onWake: () => place.wake(conversation, by),
+    onTasks: () => idle.put(conversation, peer),
+  });
+  idle.put(conversation, peer);
+  peer.waits(rest);
+}
+
+/** Where the session could be cut behind a turn, for a copy of it that knows nothing of what came later. */
+function withCut(event: BlockEvent, cut: string | undefined): BlockEvent {
+  if (event.type !== "turn-end" || event.status !== "done" || cut === undefined) return event;
+  return { ...event, native: { ...event.native, resume_at: cut } };
 }
 
 async function startPeer(

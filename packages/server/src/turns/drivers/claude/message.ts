@@ -31,7 +31,7 @@ export function claudeMessage(
   { prompt, told, attached: { files, pictures } }: Words,
   id: string,
   priority?: Message["when"],
-): JsonObject {
+): JsonObject & { readonly uuid: string } {
   const content: Json[] = [
     ...(told === undefined ? [] : [{ type: "text", text: told }]),
     ...pictures.map(({ mediaType, bytes }) => ({

@@ -3,7 +3,7 @@
  * to the model, except that a model which it does not list is looked up.
  */
 
-import { isProblem, type Json, type JsonObject, type Problem } from "@blockyard/kernel";
+import { isProblem, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";
 import type { AccountLimit, AgentServer, ContextUsage, Login, Offers } from "../../driver.ts";
 import { modeOf } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";
@@ -43,16 +43,39 @@ export async function offersOf(peer: ClaudePeer): Promise<Offers | Problem> {
 }
 
 /** A model that it lists is taken; one that it does not is looked up by itself. That it cannot look is no refusal. */
-export async function modelRefusal(peer: ClaudePeer, model: string): Promise<Problem | undefined> {
+export async function modelRefusal(
+  peer: Pick<ClaudePeer, "request">,
+  model: string | undefined,
+  effort: string | undefined,
+): Promise<Problem | undefined> {
   const told = await peer.request("initialize");
   const known = isProblem(told) ? [] : listOf(told["models"]);
-  if (known.some(({ value, resolvedModel }) => value === model || resolvedModel === model)) return undefined;
+  const listed = known.filter(({ value, resolvedModel }) => value === model || resolvedModel === model);
+  const refused = model === undefined || listed.length > 0 ? undefined : await lookUp(peer, known, model);
+  return refused ?? effortRefusal(listed.length > 0 ? listed : known, effort);
+}
+
+async function lookUp(
+  peer: Pick<ClaudePeer, "request">,
+  known: readonly JsonObject[],
+  model: string,
+): Promise<Problem | undefined> {
   const set = await peer.request("set_model", { model });
   if (!isProblem(set)) return undefined;
   const code = String(set.details?.["code"] ?? "");
   if (set.problem !== "invalid" || code.startsWith("check_")) return undefined;
   const names = known.map(({ value }) => String(value)).slice(0, 20);
   return { ...set, message: `${set.message} Models: ${names.join(", ")}`, details: { models: names } };
+}
+
+/** It takes any word for an effort and ignores one that it does not know: what it lists is all that there is. */
+function effortRefusal(models: readonly JsonObject[], effort: string | undefined): Problem | undefined {
+  const levels = new Set(models.flatMap(({ supportedEffortLevels: all }) => (Array.isArray(all) ? all : [])));
+  if (effort === undefined || levels.size === 0 || levels.has(effort)) return undefined;
+  const efforts = [...levels].map(String);
+  return problem("invalid", `Claude Code has no effort ${effort}. Choose one of ${efforts.join(", ")}`, {
+    efforts,
+  });
 }
 
 export async function loginOf(peer: ClaudePeer): Promise<Login> {

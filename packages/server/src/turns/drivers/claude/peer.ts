@@ -1,10 +1,11 @@
 /**
  * One process of Claude Code, and what is said to it: lines in both directions, requests of ours with their answers. It outlives
- * turns; whoever runs one listens meanwhile. What it prints while nobody listens is kept for who comes next.
+ * turns; whoever runs one listens meanwhile, and between turns rest.ts does. What neither takes is kept for who comes next.
  */
 
 import { type Env, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";
 import { LineReader } from "@blockyard/providers";
+import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import type { Child, ChildEnd } from "../../../processes/child.ts";
 import { bounds } from "../limits.ts";
 
@@ -15,6 +16,16 @@ export interface PeerListener {
   sent(line: string): void;
   /** It prints nothing more. */
   closed(): void;
+}
+
+/** Who listens between turns. */
+export interface Resting extends PeerListener {
+  /** It has begun something by itself. */
+  readonly isAwake: boolean;
+  /** Everything that it has said so far is written. */
+  readonly written: Promise<unknown>;
+  /** What it left is over for the conversation too, where its process has ended. */
+  readonly left: Promise<unknown>;
 }
 
 export class ClaudePeer {
@@ -36,8 +47,11 @@ export class ClaudePeer {
   tasks: readonly { readonly id: string; readonly description: string }[] = [];
   /** Some of that are agents: they end by themselves, and it goes on with what they report. */
   hasAgents = false;
-  /** It has started some in this turn: they report when they end, which may be after the turn. */
-  hasHadTasks = false;
+  /** It says when it reads each message. */
+  tellsReading = false;
+  /** Between turns: who listens, and what the last turn has left open. */
+  rest: Resting | undefined;
+  stream: StreamIngest | undefined;
   isClosed = false;
   readonly #env: Env;
   #listener: PeerListener | undefined;
@@ -67,6 +81,31 @@ export class ClaudePeer {
 
   leave(): void {
     this.#listener = undefined;
+  }
+
+  /** Waits for the next turn; this one is told what it says meanwhile. */
+  waits(rest: Resting): void {
+    this.rest = rest;
+    this.#listener = rest;
+    if (this.isClosed) rest.closed();
+  }
+
+  /** Waits no more: what it says from here on is the next turn's. The stream of the last one, where something of it goes on. */
+  async wakes(): Promise<StreamIngest | undefined> {
+    this.leave();
+    await this.rest?.written;
+    const { stream } = this;
+    this.rest = undefined;
+    this.stream = undefined;
+    return stream;
+  }
+
+  get isBusy(): boolean {
+    return this.tasks.length > 0;
+  }
+
+  get left(): Promise<unknown> | undefined {
+    return this.rest?.left;
   }
 
   write(message: JsonObject): void {
@@ -112,6 +151,11 @@ export class ClaudePeer {
     const message = parsed(line);
     if (message !== undefined) this.#note(message);
     if (this.#listener) return this.#listener.heard(line, message);
+    this.keep(line, message);
+  }
+
+  /** For whoever listens next. */
+  keep(line: string, message: JsonObject | undefined): void {
     if (message !== undefined && QUIET.has(String(message["type"]))) return;
     this.#kept.push(line);
     this.#keptChars += line.length;
@@ -123,18 +167,18 @@ export class ClaudePeer {
 
   /** What any line tells of it. */
   #note(message: JsonObject): void {
-    const { type, subtype, session_id: session, permissionMode, model, tasks } = message;
+    const { type, subtype, session_id: session, permissionMode, model, tasks, capabilities } = message;
     if (type === "control_response") return this.#answered(message);
     if (type === "rate_limit_event") this.#noteLimit(objectOf(message["rate_limit_info"]));
     if (type !== "system") return;
     if (typeof permissionMode === "string") this.mode = permissionMode;
     if (subtype === "init" && typeof session === "string") this.session = session;
     if (subtype === "init" && typeof model === "string") this.model = model;
+    if (Array.isArray(capabilities)) this.tellsReading = capabilities.includes("msg_lifecycle_v1");
     if (subtype === "background_tasks_changed" && Array.isArray(tasks)) {
       this.tasks = tasks.flatMap(taskOf);
       this.hasAgents = tasks.some((task) => objectOf(task)["task_type"] === "local_agent");
     }
-    if (subtype === "task_started" || this.tasks.length > 0) this.hasHadTasks = true;
   }
 
   #noteLimit({ unifiedWindows, rateLimitType, utilization, resetsAt }: JsonObject): void {

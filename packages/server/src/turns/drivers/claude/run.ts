@@ -1,7 +1,10 @@
 /**
- * A turn of Claude Code over its control protocol. It ends when the agent says so and nothing of the turn goes on: then the process
- * is free for the next turn. Where a command still runs in the background, or the turn was stopped, the process ends with the turn.
- * Agents in the background are part of it: its result is held back until they have ended, and may be gone on with.
+ * A turn of Claude Code over its control protocol. It ends when the agent says so: then the process is free for the next turn, and what
+ * it runs in the background goes on (rest.ts). Agents in the background are part of the turn: its result is held back until they have
+ * ended, and may be gone on with.
+ *
+ * It is stopped by its own means first, so that its process, and what runs beside the turn, lives on. Where that takes too long it is
+ * ended.
  *
  * Messages while it works are written to the conversation where the agent reads them. Requests that nobody here knows are refused, so
  * that the agent never waits for an answer that does not come.
@@ -27,6 +30,7 @@ import type { AgentTask, Answer, RunEnd } from "../../run.ts";
 import type { Trial } from "../../second-try.ts";
 import { bounds } from "../limits.ts";
 import { OpenAsks } from "../open-asks.ts";
+import { cutAt, limitIn, nameOf } from "./line.ts";
 import { claudeMessage, modeOf, NATIVE_MODES } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";
 import { claudeResponse, keptRules } from "./response.ts";
@@ -34,10 +38,12 @@ import { claudeResponse, keptRules } from "./response.ts";
 export interface ClaudeTurn {
   readonly kernel: Kernel;
   readonly peer: ClaudePeer;
-  /** Made here, so that it is told every event. */
-  readonly stream: (onEvent: (event: BlockEvent) => void) => StreamIngest;
-  /** What it reads first. */
-  readonly input: JsonObject;
+  /** Made here, so that it is told every event, and where the session could be cut at the end of a turn. */
+  readonly stream: (onEvent: (event: BlockEvent) => void, cut: () => string | undefined) => StreamIngest;
+  /** What it reads first; undefined: it has begun by itself. */
+  readonly input: (JsonObject & { readonly uuid: string }) | undefined;
+  /** The process may have begun something by itself, which is not this turn. */
+  readonly mayBeEarly: boolean;
   readonly mode: Mode | undefined;
   readonly effort: string | undefined;
   readonly model: string | undefined;
@@ -51,6 +57,7 @@ export interface ClaudeTurn {
   readonly keepsRules?: (kept: { file: string; rules: readonly string[] }) => void;
   readonly silentMs: number | undefined;
   readonly lingerMs: number | undefined;
+  readonly graceMs: number | undefined;
 }
 
 export class ClaudeRun implements Trial {
@@ -77,13 +84,19 @@ export class ClaudeRun implements Trial {
   readonly #asks = new OpenAsks<JsonObject>((request) => this.#refuse(request, UNANSWERED));
   readonly #messages = new Map<string, Message>();
   /** Results of turns whose agents still work in the background. */
-  readonly #results: Buffer[] = [];
+  readonly #results: { readonly record: Buffer; readonly cut: string | undefined }[] = [];
+  /** The last thing that it said: up to there its session can be copied. */
+  #cut: string | undefined;
+  /** It has begun with what it was asked. */
+  #hasBegun: boolean;
+  #giveUp: (() => void) | undefined;
   readonly #watch: AgentWatch;
 
   constructor(turn: ClaudeTurn) {
     this.#turn = turn;
     this.#peer = turn.peer;
     this.#startedAt = turn.kernel.env.monotonic();
+    this.#hasBegun = !turn.mayBeEarly;
     this.#watch = new AgentWatch({
       ...{ env: turn.kernel.env, silentMs: turn.silentMs, lingerMs: turn.lingerMs },
       isAsking: () => this.#asks.isOpen,
@@ -97,7 +110,10 @@ export class ClaudeRun implements Trial {
         this.#peer.child.kill();
       },
     });
-    this.#stream = turn.stream((event) => this.#heard(event));
+    this.#stream = turn.stream(
+      (event) => this.#heard(event),
+      () => this.#cut,
+    );
     this.ended = this.#follow().catch(async (error) => {
       // The boundary of one run: its output could not be kept, so it does not go on unseen.
       this.#peer.child.kill();
@@ -117,7 +133,12 @@ export class ClaudeRun implements Trial {
 
   stop(reason: Reason): void {
     this.#isStopped(reason);
-    this.#peer.child.stop();
+    if (this.#giveUp !== undefined) return;
+    const { env } = this.#turn.kernel;
+    this.#giveUp = env.after(Math.min(bounds.interruptMs, this.#turn.graceMs ?? bounds.interruptMs), () =>
+      this.#peer.child.stop(),
+    );
+    void this.#peer.request("interrupt", { cancel_queued: true });
   }
 
   kill(reason: Reason): void {
@@ -205,17 +226,20 @@ export class ClaudeRun implements Trial {
     });
     this.#begin();
     await over;
+    this.#giveUp?.();
     this.#peer.leave();
     await this.#release();
     if (!this.#isLeaving) return this.#gone();
     this.#watch.close();
-    this.#require(await this.#stream.end());
+    const goesOn = this.#peer.isBusy || this.#stream.hasOpen;
+    this.#require(await (goesOn ? this.#stream.leave() : this.#stream.end()));
+    this.#peer.stream = goesOn ? this.#stream : undefined;
     return { error: "", reason: this.#stopping, isExpected: true };
   }
 
   #begin(): void {
     const { mode, model, effort, input } = this.#turn;
-    this.#peer.hasHadTasks = false;
+    if (input === undefined) return;
     if (mode !== undefined && NATIVE_MODES[mode] !== this.#peer.mode)
       void this.#peer.request("set_permission_mode", { mode: NATIVE_MODES[mode] });
     if (model !== undefined && model !== this.#peer.wanted) void this.setModel(model);
@@ -257,13 +281,14 @@ export class ClaudeRun implements Trial {
     if (this.#turn.mayBeLost && !this.#hasSpoken && this.#turn.lost.test(line)) return; // said before anything else
     if (type !== "control_response" && type !== "command_lifecycle") this.#hasSpoken = true;
     if (type === "rate_limit_event" && message) this.#limit = limitIn(message);
+    if (type === "assistant" && message) this.#cut = cutAt(message) ?? this.#cut;
     if (type === "command_lifecycle" && message) await this.#lifecycle(message);
     const asked = type === "control_request" && message ? this.#asksHost(message) : undefined;
     if (type === "control_cancel_request" && message) this.#asks.take(nameOf(message) ?? "");
     const record = Buffer.from(`${trafficLine("out", line, this.#now())}\n`);
     const isWaiting =
       this.#peer.hasAgents && this.#stopping === undefined && this.#results.length < bounds.heldResults;
-    if (type === "result" && isWaiting) return void this.#results.push(record);
+    if (type === "result" && isWaiting) return void this.#results.push({ record, cut: this.#cut });
     if (!isWaiting) await this.#release();
     this.#require(await this.#stream.push(record));
     if (asked !== undefined) this.#asks.settle(asked);
@@ -272,14 +297,24 @@ export class ClaudeRun implements Trial {
 
   /** What was held back while agents worked in the background: their turn ends with them. */
   async #release(): Promise<void> {
-    for (const result of this.#results.splice(0)) this.#require(await this.#stream.push(result));
+    const last = this.#cut;
+    for (const { record, cut } of this.#results.splice(0)) {
+      this.#cut = cut;
+      this.#require(await this.#stream.push(record));
+    }
+    this.#cut = last;
   }
 
   async #lifecycle(line: JsonObject): Promise<void> {
     const id = String(line["command_uuid"]);
+    const isRead = line["state"] === "started" || line["state"] === "completed";
+    if (isRead && id === this.#turn.input?.uuid && !this.#hasBegun) {
+      this.#hasBegun = true;
+      this.#stream.claim();
+    }
     const message = this.#messages.get(id);
     if (message === undefined) return;
-    if (line["state"] === "started" || line["state"] === "completed") {
+    if (isRead) {
       this.#messages.delete(id);
       this.#isOver = false; // where the turn was over, the next one is this message's
       this.#require(await this.#stream.aside(() => message.taken()));
@@ -324,19 +359,23 @@ export class ClaudeRun implements Trial {
       this.#isOver = false;
       this.#watch.stay();
     }
-    if (event.type !== "turn-end" || this.#isOver) return;
+    if (event.type !== "turn-end" || this.#isOver || !this.#hasBegun) return;
     this.#isOver = true;
     this.#said = event.error;
   }
 
   /** The turn is over. Messages that the agent has taken and not read yet are the next turn. */
   #leaveIfDone(): void {
+    const isStopped = this.#stopping === "cancelled";
     if (this.#messages.size > 0 && this.#stopping === undefined) return;
-    const isFree = this.#stopping === undefined && !this.#asks.isOpen && !this.#peer.hasHadTasks;
-    if (isFree && this.#turn.keeps && this.#said === undefined) {
+    // What failed may be in any state: it is kept for what it runs alone.
+    const isSound = this.#said === undefined || isStopped || this.#peer.isBusy;
+    const isFree = (this.#stopping === undefined || isStopped) && !this.#asks.isOpen && isSound;
+    if (isFree && this.#turn.keeps) {
       this.#isLeaving = true;
       return this.#settle();
     }
+    if (isStopped) return this.#peer.child.stop();
     this.#peer.child.closeInput();
     this.#watch.linger(); // some versions go on living after their result
   }
@@ -351,16 +390,3 @@ export class ClaudeRun implements Trial {
 }
 
 const UNANSWERED = "Nobody can answer this request";
-
-/** An ask is answered by the name of its request. */
-function nameOf(line: JsonObject): string | undefined {
-  const id = line["request_id"];
-  return typeof id === "string" && id !== "" ? id : undefined;
-}
-
-/** A limit that is reached; undefined where it is not. */
-function limitIn(line: JsonObject): { readonly resetsAt?: number } | undefined {
-  const { status, resetsAt } = objectOf(line["rate_limit_info"]);
-  if (status !== "rejected") return undefined;
-  return typeof resetsAt === "number" ? { resetsAt: resetsAt * 1_000 } : {};
-}

@@ -81,7 +81,7 @@ export function codexDriver(options: ChildOptions): Driver {
         },
       );
     },
-    refusesModel: ({ model = "" }) => told.refusesModel(model),
+    refusesModel: ({ model, effort }) => told.refusesModel(model, effort),
     login: () => told.login(),
     async offers(conversation, cwd) {
       const offers = await told.offers(conversation, cwd);

@@ -76,13 +76,19 @@ export class CodexTold {
     return isProblem(told) ? { state: "unknown" } : told.login;
   }
 
-  async refusesModel(model: string): Promise<Problem | undefined> {
+  async refusesModel(model: string | undefined, effort: string | undefined): Promise<Problem | undefined> {
     const told = await this.#in(this.#home, limits.offersMs);
     if (isProblem(told) || !told.isOpenai || told.models.length === 0) return undefined;
     const names = told.models.map(({ id }) => id);
-    if (names.includes(model)) return undefined;
-    const message = `Codex has no model ${model}: ${names.join(", ")}`;
-    return { problem: "invalid", message, details: { models: names } };
+    if (model !== undefined && !names.includes(model)) {
+      const message = `Codex has no model ${model}: ${names.join(", ")}`;
+      return { problem: "invalid", message, details: { models: names } };
+    }
+    const asked = told.models.filter(({ id }) => model === undefined || id === model);
+    const efforts = [...new Set(asked.flatMap((each) => each.efforts ?? []))];
+    if (effort === undefined || efforts.length === 0 || efforts.includes(effort)) return undefined;
+    const message = `Codex has no effort ${effort} here: ${efforts.join(", ")}`;
+    return { problem: "invalid", message, details: { efforts } };
   }
 
   /** Where nothing acts by itself. */

@@ -1,0 +1,23 @@
+/** What a turn reads in single lines of Claude Code, besides the blocks that they become. */
+
+import type { JsonObject } from "@blockyard/kernel";
+import { objectOf } from "./peer.ts";
+
+/** Where a session can be cut: behind what the model has said itself, not below one of its sub-agents. */
+export function cutAt({ uuid, parent_tool_use_id: parent, message }: JsonObject): string | undefined {
+  const isOwn = (parent ?? null) === null && objectOf(message)["model"] !== "<synthetic>";
+  return isOwn && typeof uuid === "string" ? uuid : undefined;
+}
+
+/** An ask is answered by the name of its request. */
+export function nameOf(line: JsonObject): string | undefined {
+  const id = line["request_id"];
+  return typeof id === "string" && id !== "" ? id : undefined;
+}
+
+/** A limit that is reached; undefined where it is not. */
+export function limitIn(line: JsonObject): { readonly resetsAt?: number } | undefined {
+  const { status, resetsAt } = objectOf(line["rate_limit_info"]);
+  if (status !== "rejected") return undefined;
+  return typeof resetsAt === "number" ? { resetsAt: resetsAt * 1_000 } : {};
+}

@@ -1,0 +1,43 @@
+/**
+ * Whether a block of an agent's session reads otherwise than the agent knows it. The agent knows what it wrote itself, and a prompt as
+ * it was sent. An edit that was undone is none.
+ */
+
+import {
+  type Block,
+  isProblem,
+  type Kernel,
+  type Op,
+  type Problem,
+  splicesOf,
+  Text,
+} from "@blockyard/kernel";
+
+/** By somebody else than the agent itself: that it has written on is nothing new to it. */
+export async function isEditedSince(
+  kernel: Kernel,
+  block: Pick<Block, "id" | "agent" | "role">,
+  seq: number,
+): Promise<boolean | Problem> {
+  const since = await kernel.log(block.id, { seq });
+  if (isProblem(since)) return since;
+  if (since.fold) return true; // by whom is not known any more
+  if (!since.ops.some((op) => isForeign(block, op))) return false;
+  const log = await kernel.log(block.id, { version: 0 });
+  if (isProblem(log)) return log;
+  let text = Text.of(log.fold?.text ?? "");
+  /** As the agent knows it, from the first edit on. */
+  let known: string | undefined;
+  for (const op of log.ops) {
+    const splices = splicesOf(op);
+    if (op.seq > seq && isForeign(block, op)) known ??= text.toString();
+    // It writes behind its own last character, wherever that stands now.
+    else if (known !== undefined) known = splices.reduce((said, { ins }) => said + ins, known);
+    text = text.apply(splices);
+  }
+  return known !== text.toString();
+}
+
+function isForeign({ agent, role }: Pick<Block, "agent" | "role">, { body, agent: by }: Op): boolean {
+  return body.type === "splice" && (role === "user" || by !== agent);
+}

@@ -1,0 +1,52 @@
+/**
+ * Turns that an agent begins by itself, behind one that somebody has asked for: a command that it ran in the background has ended, or it
+ * had set itself an alarm. Each is opened as soon as nothing else runs in its conversation; where a message came first, the agent says
+ * it in that message's turn.
+ */
+
+import { type AgentId, type ConversationId, isProblem, type Kernel, randomName } from "@blockyard/kernel";
+import type { Driver } from "./driver.ts";
+import { modeIn } from "./mode.ts";
+import type { Queued } from "./steering.ts";
+
+interface OwnTurnsOptions {
+  readonly kernel: Kernel;
+  readonly drivers: readonly Driver[];
+  /** Nothing can begin there now; `next` is called when that may have changed. */
+  readonly isBusy: (conversation: ConversationId) => boolean;
+  readonly begin: (queued: Queued, driver: Driver) => Promise<unknown>;
+}
+
+export class OwnTurns {
+  readonly #options: OwnTurnsOptions;
+  /** Agents that are awake and have no turn yet. */
+  readonly #awake = new Map<ConversationId, { readonly driver: Driver; readonly by: AgentId }>();
+
+  constructor(options: OwnTurnsOptions) {
+    this.#options = options;
+    for (const driver of options.drivers)
+      driver.onWake?.((conversation, by) => {
+        this.#awake.set(conversation, { driver, by });
+        this.next(conversation);
+      });
+  }
+
+  next(conversation: ConversationId): void {
+    const { kernel, isBusy } = this.#options;
+    const awake = this.#awake.get(conversation);
+    if (awake === undefined || isBusy(conversation)) return;
+    this.#awake.delete(conversation);
+    this.#begin(conversation, awake.driver, awake.by).catch((error) => kernel.onFault(error));
+  }
+
+  async #begin(conversation: ConversationId, driver: Driver, by: AgentId): Promise<void> {
+    const { kernel, isBusy, begin } = this.#options;
+    const record = await kernel.conversation(conversation);
+    if (isProblem(record) || isBusy(conversation) || !driver.isAwake?.(conversation)) return;
+    const { cwd } = record.metadata;
+    const mode = modeIn(record.metadata);
+    const place = { ...(cwd === undefined ? {} : { cwd }), ...(mode === undefined ? {} : { mode }) };
+    const request = { conversation, provider: driver.provider, prompt: "", ...place };
+    await begin({ id: `turn-${randomName(kernel.env, 8)}`, request, by, isOwn: true }, driver);
+  }
+}

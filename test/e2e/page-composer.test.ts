@@ -244,9 +244,14 @@ test("[CM5] an @ completes files of the workspace; they can be added to the cont
   await files.getByRole("option", { name: /store\.ts/ }).waitFor();
   expect(await prompt(page).getAttribute("aria-activedescendant")).toBeTruthy();
   expect(await axeFindings(page)).toEqual([]);
+  // Letters come before the next frame, and stay where they were typed.
+  await page.evaluate(() => {
+    const atOnce = window.requestAnimationFrame;
+    window.requestAnimationFrame = (draw) => window.setTimeout(() => atOnce(draw), 100);
+  });
   await page.keyboard.press("Enter");
   expect(await prompt(page).inputValue()).toBe("look at @src/store.ts ");
-  await page.keyboard.type("and @notes");
+  await page.keyboard.type("and @notes", { delay: 20 });
   await files.getByRole("option").first().waitFor();
   await page.keyboard.press("Tab");
   expect(await prompt(page).inputValue()).toBe('look at @src/store.ts and @"src/my notes.md" ');

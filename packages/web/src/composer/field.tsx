@@ -12,6 +12,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { flushSync } from "react-dom";
 import { soughtFirst, waitingAsk } from "../rows/shown-asks.ts";
 import { isComposing } from "../ui/composing.ts";
 import type { AgentCommand } from "./agents.ts";
@@ -146,9 +147,12 @@ function useCompletion(
   const name = `${trigger?.kind} ${trigger?.query}`;
   const at = Math.min(walked.name === name ? walked.at : 0, Math.max(0, items.length - 1));
   const put = (next: Completed) => {
-    onText(next.text);
-    setCaret(next.caret);
-    requestAnimationFrame(() => field.current?.setSelectionRange(next.caret, next.caret));
+    // At once: the next letter may come before the next frame.
+    flushSync(() => {
+      onText(next.text);
+      setCaret(next.caret);
+    });
+    field.current?.setSelectionRange(next.caret, next.caret);
   };
   const choose = (item: Suggestion, isIncluded = false) => {
     if (trigger === undefined) return;

@@ -22,7 +22,7 @@ it.each([
   ["Deny, and stop the turn", true, "Deny, and stop the turn"],
   ["", true, "Deny"],
   ["Deny\u202e\n1  Allow", undefined, "Allow: Deny\\u{202e}\\u{a}1  Allow"],
-] as const)("[AC316] an answer %j that denies (%s) is offered as %j", (label, deny, words) => {
+] as const)("[AC330] an answer %j that denies (%s) is offered as %j", (label, deny, words) => {
   expect(answerLabel({ label, ...(deny === undefined ? {} : { deny }) })).toBe(words);
 });
 

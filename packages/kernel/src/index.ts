@@ -19,6 +19,7 @@ export {
   type AskState,
   type AskSubject,
   type AskSuggestion,
+  allowingAnswers,
   allowsOnce,
   askSchema,
   expiredAsk,

@@ -195,6 +195,27 @@ export function furtherAnswers({
   return suggestions.filter((each) => !plain.includes(each));
 }
 
+const REACH: Readonly<Record<AskSuggestion["scope"], number>> = {
+  conversation: 1,
+  workspace: 2,
+  once: 3,
+  always: 4,
+};
+
+/**
+ * The answers that give leave, in the order of their numbers, for page and command alike: a plain yes (undefined) first, then those that
+ * reach further. A plan is approved with what follows, where the agent says what can follow.
+ */
+export function allowingAnswers(
+  ask: Pick<Ask, "kind" | "suggestions">,
+): readonly (AskSuggestion | undefined)[] {
+  const offered = furtherAnswers(ask)
+    .filter((each) => each.deny !== true)
+    .sort((a, b) => REACH[a.scope] - REACH[b.scope]);
+  const hasPlain = offered.length === 0 || (ask.kind !== "plan" && allowsOnce(ask));
+  return hasPlain ? [undefined, ...offered] : offered;
+}
+
 /** Whether a yes for this once is among what the agent takes. Over ACP it names its options: without that one, every yes lasts. */
 export function allowsOnce({ kind, suggestions = [] }: Pick<Ask, "kind" | "suggestions">): boolean {
   const kinds = suggestions.flatMap(

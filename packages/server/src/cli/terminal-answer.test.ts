@@ -1,7 +1,7 @@
 /** What a typed line means to a question of an agent. */
 import type { Ask, AskQuestion } from "@blockyard/kernel";
 import { expect, it } from "vitest";
-import { answersTo, choiceIn, questionText, suggestionIn, suggestionText } from "./terminal-answer.ts";
+import { answerIn, answersText, answersTo, choiceIn, isSlip, questionText } from "./terminal-answer.ts";
 
 const one: AskQuestion = {
   id: "1",
@@ -20,6 +20,8 @@ it.each([
   [many, "1, 2", { chosen: ["a", "b"] }],
   [many, "2,2", { chosen: ["b"] }],
   [many, "own words", { chosen: [], text: "own words" }],
+  [many, "7", "Type a number from 1 to 2, or your own words."],
+  [{ ...one, options: [] }, "7", { chosen: [], text: "7" }],
 ] as const)("[A40] %j %s", (question, line, said) => {
   expect(choiceIn(question, line)).toEqual(said);
 });
@@ -37,7 +39,15 @@ it("[A40] asks again where a line chooses nothing, and stops with the turn", asy
   });
   expect(shown[1]).toContain("Type a number from 1 to 2.");
   expect(questionText(one)).toBe("Which? (a number)\n  1  a\n  2  b");
+  expect(questionText(many)).toBe("Which? (numbers, such as 1,3, or your own words)\n  1  a\n  2  b");
   expect(await answersTo({ ...ask, questions: [one] }, async () => undefined)).toBeUndefined();
+});
+
+it("[U97] a number that no answer has is asked again, and denies nothing", () => {
+  const suggestions = [{ id: "s", label: "Always", scope: "always" }] as const;
+  const ask: Ask = { id: "1", kind: "permission", state: "asked", suggestions };
+  expect(["1", "2", "0", "9 lives", "no"].filter((line) => isSlip(ask, line))).toEqual([]);
+  expect(["3", "17"].every((line) => isSlip(ask, line))).toBe(true);
 });
 
 it("[D61] a number takes what is suggested, with all of its words shown", () => {
@@ -48,12 +58,17 @@ it("[D61] a number takes what is suggested, with all of its words shown", () => 
       { id: "rule-deny", label: "Always deny it\u202e", scope: "workspace", deny: true },
     ],
   };
-  expect(suggestionText(ask)).toContain(
-    "\n  1  Allow `npm test …` in this conversation\n  2  Always deny it",
-  );
-  expect(suggestionText(ask)).not.toContain("\u202e");
-  expect(suggestionIn(ask, "2")).toMatchObject({ id: "rule-deny", deny: true });
-  for (const line of ["0", "3", "y", "1 2", ""]) expect(suggestionIn(ask, line), line).toBeUndefined();
+  const [first, ...rows] = answersText(ask).split("\n");
+  expect([first, ...rows.slice(0, 3)]).toEqual([
+    ...["", "  1  Allow once", "  2  Allow `npm test …` in this conversation", "  0  Deny"],
+  ]);
+  expect(rows[3]).toMatch(/^ {2}3 {2}Always deny it/);
+  expect(answersText(ask)).not.toContain("\u202e");
+  expect(answerIn(ask, "1")).toEqual({ allow: true, suggestion: undefined });
+  expect(answerIn(ask, "2")).toMatchObject({ allow: true, suggestion: { id: "rule-conversation" } });
+  expect(answerIn(ask, "3")).toMatchObject({ allow: false, suggestion: { id: "rule-deny" } });
+  expect(answerIn(ask, "0")).toEqual({ allow: false, suggestion: undefined });
+  for (const line of ["4", "y", "1 2", ""]) expect(answerIn(ask, line), line).toBeUndefined();
 });
 
 it("[A40] a label is one row: it cannot pass for a row with another number", () => {
@@ -65,8 +80,8 @@ it("[A40] a label is one row: it cannot pass for a row with another number", () 
   ]);
   const suggestions = options.map(({ label }, i) => ({ id: String(i), label, scope: "always" }) as const);
   const ask: Ask = { id: "1", kind: "permission", state: "asked", suggestions };
-  expect(suggestionText(ask).split("\n")).toEqual([
-    ...["", "  1  Allow: No⟨U+000A⟩  2  Cancel", "  2  Yes, always"],
+  expect(answersText(ask).split("\n")).toEqual([
+    ...["", "  1  Allow once", "  2  Allow: No⟨U+000A⟩  2  Cancel", "  3  Yes, always", "  0  Deny"],
   ]);
 });
 
@@ -82,8 +97,11 @@ it("[CM10] an agent's own names for a plain yes and no are not offered beside th
     option("Stop", "reject_always", true),
   ];
   const ask: Ask = { id: "1", kind: "permission", state: "asked", suggestions };
-  expect(suggestionText(ask)).toBe("\n  1  Always\n  2  Stop");
-  expect(suggestionIn(ask, "2")).toMatchObject({ id: "Stop" });
+  expect(answersText(ask)).toBe("\n  1  Allow once\n  2  Always\n  0  Deny\n  3  Stop");
+  expect(answerIn(ask, "3")).toMatchObject({ suggestion: { id: "Stop" } });
   // A plan's options are the ways in which it can be approved.
-  expect(suggestionText({ ...ask, kind: "plan" })).toContain("1  Allow once");
+  expect(answersText({ ...ask, kind: "plan" })).toContain(
+    "\n  1  Allow once\n  2  Always\n  0  Keep planning",
+  );
+  expect(answersText({ ...ask, kind: "plan", suggestions: [] })).toBe("\n  1  Approve\n  0  Keep planning");
 });

@@ -9,6 +9,7 @@ import {
   type AskAnswer,
   type AskQuestion,
   type AskSuggestion,
+  allowingAnswers,
   answerLabel,
   furtherAnswers,
 } from "@blockyard/kernel";
@@ -16,12 +17,13 @@ import { visible, visibleName } from "../processes/visible.ts";
 
 type Said = NonNullable<AskAnswer["questions"]>[string];
 
-export function questionText({ question, options, multiple }: AskQuestion): string {
+export function questionText({ question, options, multiple, freeText }: AskQuestion): string {
   const rows = options.map(({ label, description }, i) => {
     const about = description === undefined ? "" : `  ${visibleName(description)}`;
     return `  ${i + 1}  ${visibleName(label)}${about}`;
   });
-  const how = options.length === 0 ? "" : multiple ? " (numbers, such as 1,3)" : " (a number)";
+  const numbers = multiple ? "numbers, such as 1,3" : "a number";
+  const how = options.length === 0 ? "" : ` (${numbers}${freeText === true ? ", or your own words" : ""})`;
   return [`${visible(question)}${how}`, ...rows].join("\n");
 }
 
@@ -35,8 +37,9 @@ export function choiceIn({ options, multiple, freeText }: AskQuestion, line: str
     if (!multiple && labels.length > 1) return "Choose one.";
     return { chosen: [...new Set(labels as string[])] };
   }
-  if (freeText === true || options.length === 0) return { chosen: [], text: said };
-  return `Type a number from 1 to ${options.length}.`;
+  // A number that is no option's is a slip, and no answer in words.
+  if (options.length === 0 || (freeText === true && numbers.length === 0)) return { chosen: [], text: said };
+  return `Type a number from 1 to ${options.length}${freeText === true ? ", or your own words" : ""}.`;
 }
 
 /** Asks one question after the other. Undefined: the turn is being stopped, and the ask with it. */
@@ -57,14 +60,42 @@ export async function answersTo(
   return { questions: answers };
 }
 
-/** What can be answered for good, below what is asked for: a row each. */
-export function suggestionText(ask: Ask): string {
-  return furtherAnswers(ask)
-    .map((each, i) => `\n  ${i + 1}  ${answerLabel(each, visibleName)}`)
-    .join("");
+/** What can be answered, below what is asked for: a row each, with the numbers of the page. What denies for good has a number only here. */
+export function answersText(ask: Ask): string {
+  const isPlan = ask.kind === "plan";
+  const rows = numbered(ask).map(({ allow, suggestion }, i) => {
+    const plain = isPlan ? "Approve" : "Allow once";
+    return [
+      allow,
+      `\n  ${i + 1}  ${suggestion === undefined ? plain : answerLabel(suggestion, visibleName)}`,
+    ] as const;
+  });
+  const text = (isAllow: boolean) => rows.map(([allow, row]) => (allow === isAllow ? row : "")).join("");
+  return `${text(true)}\n  0  ${isPlan ? "Keep planning" : "Deny"}${text(false)}`;
 }
 
-/** The suggestion whose number was typed. */
-export function suggestionIn(ask: Ask, line: string): AskSuggestion | undefined {
-  return /^\d{1,3}$/.test(line.trim()) ? furtherAnswers(ask)[Number(line) - 1] : undefined;
+interface Answer {
+  readonly allow: boolean;
+  /** Undefined: a plain yes or no. */
+  readonly suggestion: AskSuggestion | undefined;
+}
+
+function numbered(ask: Ask): readonly Answer[] {
+  return [
+    ...allowingAnswers(ask).map((suggestion) => ({ allow: true, suggestion })),
+    ...furtherAnswers(ask).flatMap((suggestion) => (suggestion.deny ? [{ allow: false, suggestion }] : [])),
+  ];
+}
+
+const NUMBER = /^\d{1,3}$/;
+
+/** A number that nothing here has: no reason to deny anything. */
+export function isSlip(ask: Ask, line: string): boolean {
+  return NUMBER.test(line.trim()) && answerIn(ask, line) === undefined;
+}
+
+/** The answer whose number was typed. 0 denies, as on the page. */
+export function answerIn(ask: Ask, line: string): Answer | undefined {
+  if (!NUMBER.test(line.trim())) return undefined;
+  return Number(line) === 0 ? { allow: false, suggestion: undefined } : numbered(ask)[Number(line) - 1];
 }

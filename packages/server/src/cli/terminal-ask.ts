@@ -5,20 +5,12 @@
 
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type Ask,
-  type AskAnswer,
-  askOf,
-  askWords,
-  type BlockSnapshot,
-  furtherAnswers,
-  isProblem,
-} from "@blockyard/kernel";
+import { type Ask, type AskAnswer, askOf, askWords, type BlockSnapshot, isProblem } from "@blockyard/kernel";
 import { visible } from "../processes/visible.ts";
 import type { BlockSource } from "./block-source.ts";
 import { ANSWERED_ELSEWHERE_MS, ASK_NAME_CHARS, TYPED_BEFORE_MS } from "./limits.ts";
 import { oneLine, printNote } from "./terminal.ts";
-import { answersTo, suggestionIn, suggestionText } from "./terminal-answer.ts";
+import { answerIn, answersText, answersTo, isSlip } from "./terminal-answer.ts";
 import { formAnswer, formText } from "./terminal-form.ts";
 import { editPlan, planText, quoted, type ShownPlan } from "./terminal-plan.ts";
 
@@ -126,27 +118,28 @@ async function permission(
   type: Type,
 ): Promise<Said | undefined> {
   const { plan } = ask;
-  const hints = [
-    furtherAnswers(ask).length > 0 ? ", a number" : "",
-    plan === undefined ? "" : ", e to edit",
-  ].join("");
+  const hints = `, a number${plan === undefined ? "" : ", e to edit"}`;
   let said: string | undefined;
   let shown: ShownPlan | undefined;
   for (;;) {
     shown = plan === undefined ? undefined : await planText(client, plan);
-    printNote(`\n${shown?.text ?? askText(block)}${suggestionText(ask)}`);
+    printNote(`\n${shown?.text ?? askText(block)}${answersText(ask)}`);
     said = await type(`Allow? [y/N${hints}, or the reason why not] `);
     if (said === undefined) return undefined;
+    if (isSlip(ask, said)) {
+      printNote(`There is no answer ${said}.`);
+      continue;
+    }
     if (plan === undefined || !/^e(dit)?$/i.test(said)) break;
     const why = await editPlan(client, plan);
     if (why !== "") printNote(`blockyard: ${why}`);
   }
-  const taken = suggestionIn(ask, said);
-  const allow = taken === undefined ? /^y(es)?$/i.test(said) : taken.deny !== true;
-  const message = taken !== undefined || /^(no?)?$/i.test(said) ? "" : said;
+  const chosen = answerIn(ask, said);
+  const { allow, suggestion } = chosen ?? { allow: /^y(es)?$/i.test(said), suggestion: undefined };
+  const message = chosen !== undefined || /^(no?)?$/i.test(said) ? "" : said;
   return {
     ...{ allow, message },
-    ...(taken === undefined ? {} : { answer: { suggestion: taken.id } }),
+    ...(suggestion === undefined ? {} : { answer: { suggestion: suggestion.id } }),
     ...(shown === undefined ? {} : { planVersion: shown.version }),
   };
 }

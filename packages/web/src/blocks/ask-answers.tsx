@@ -4,7 +4,7 @@
  * empty, and Escape goes back to the buttons.
  */
 
-import { type Ask, type AskSuggestion, allowsOnce, answerLabel, furtherAnswers } from "@blockyard/kernel";
+import { type Ask, allowingAnswers, answerLabel, furtherAnswers } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { isComposing } from "../ui/composing.ts";
 import { Message } from "../ui/message.tsx";
@@ -30,13 +30,6 @@ interface AnswersProps {
   /** What else can be done about it, behind the answers. */
   readonly more?: ReactNode;
 }
-
-const REACH: Readonly<Record<AskSuggestion["scope"], number>> = {
-  conversation: 1,
-  workspace: 2,
-  once: 3,
-  always: 4,
-};
 
 export function Answers({ ask, isReady, onAnswer, more }: AnswersProps): ReactNode {
   const { id } = ask;
@@ -77,12 +70,10 @@ interface ChoicesProps extends AnswersProps {
 function Choices({ ask, isReady, onAnswer, deny, onDeny, more }: ChoicesProps): ReactNode {
   const [isAll, setAll] = useState(false);
   const isPlan = ask.kind === "plan";
-  const offered = furtherAnswers(ask)
-    .filter((each) => each.deny !== true)
-    .sort((a, b) => REACH[a.scope] - REACH[b.scope]);
+  const answers = allowingAnswers(ask);
+  const offered = answers.filter((each) => each !== undefined);
   const shown = isAll ? offered : offered.slice(0, SHOWN_ANSWERS);
-  // A plan is approved with what follows, where the agent says what can follow.
-  const hasPlain = offered.length === 0 || (!isPlan && allowsOnce(ask));
+  const hasPlain = offered.length < answers.length;
   const number = (at: number) => at + (hasPlain ? 2 : 1);
   return (
     <div className="agent-ask-buttons">

@@ -188,13 +188,22 @@ describe("the head", () => {
 });
 
 describe("the side pane", () => {
-  test("[V105] shows what was changed by file, with diffs, and leads to where it happened", async () => {
+  test("[V105] [V106] shows what was changed by file, with diffs, and leads to where it happened", async () => {
     const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "Changes");
     const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
     await page.getByRole("button", { name: "Side pane" }).click();
     const panel = page.getByRole("tabpanel", { name: "Changes" });
     const file = panel.getByRole("region", { name: "/workspace/demo/src/math.js", exact: true });
     await file.getByText("Net change of 2 edits").waitFor();
+    const edges = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((each) => {
+          const { left, right } = each.getBoundingClientRect();
+          return [left, right];
+        });
+    expect(await edges(".composer")).toEqual(await edges(".file-change"));
     expect(await file.getByText("Edit 1 of 2").count()).toBe(0);
     await file.getByRole("button", { name: "Show edits" }).click();
     await file.getByText("Edit 1 of 2").waitFor();

@@ -7,6 +7,7 @@ import { App } from "./app/app.tsx";
 import { Conversations } from "./sidebar/conversations.ts";
 import { readCapabilities } from "./state/capabilities.ts";
 import { Session, SessionProvider } from "./state/session.tsx";
+import { measureScrollbar } from "./ui/scrollbar.ts";
 import "./styles/fonts.css";
 import "./styles/tokens.css";
 import "./styles/base.css";
@@ -40,6 +41,7 @@ session.link.state.listen(() => {
   if (session.link.state.get().state === "open") void readCapabilities();
 });
 
+measureScrollbar();
 const root = document.getElementById("page");
 const Checked = import.meta.env.DEV ? StrictMode : Fragment;
 if (root)

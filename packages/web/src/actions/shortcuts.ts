@@ -20,6 +20,7 @@ import { togglePaneVisit } from "../state/pane.ts";
 import { readRoute } from "../state/route.ts";
 import { type Session, useSession } from "../state/session.tsx";
 import { isComposing } from "../ui/composing.ts";
+import type { IconName } from "../ui/icons.tsx";
 import { showSidebar, toggleSidebar } from "../ui/sidebar-toggle.tsx";
 import { askRerun, copyBlock, editBlock, forkAt, prune, undo } from "./actions.ts";
 import { undoLast } from "./my-edits.ts";
@@ -32,18 +33,51 @@ interface Shortcut {
   readonly writes?: true;
   /** What must be there for it to do something. */
   readonly needs?: "conversation" | "block";
+  /** What stands for it in the palette. */
+  readonly icon?: IconName;
+  /** It moves by one: in the palette only for who looks for it. */
+  readonly isStep?: true;
   readonly run: (session: Session) => void;
 }
 
 const SHORTCUTS: readonly Shortcut[] = [
-  { key: "j", label: "Next block", needs: "conversation", run: () => step(1) },
-  { key: "k", label: "Previous block", needs: "conversation", run: () => step(-1) },
-  { key: "o", label: "Open or close the block", needs: "block", run: () => toggleFocused() },
-  { key: "ArrowRight", label: "Open the block", needs: "block", run: () => disclose(true) },
-  { key: "ArrowLeft", label: "Close the block", needs: "block", run: () => disclose(false) },
+  { key: "j", label: "Next block", icon: "down", isStep: true, needs: "conversation", run: () => step(1) },
+  {
+    key: "k",
+    label: "Previous block",
+    icon: "send",
+    isStep: true,
+    needs: "conversation",
+    run: () => step(-1),
+  },
+  {
+    key: "o",
+    label: "Open or close the block",
+    icon: "expand",
+    isStep: true,
+    needs: "block",
+    run: () => toggleFocused(),
+  },
+  {
+    key: "ArrowRight",
+    label: "Open the block",
+    icon: "expand",
+    isStep: true,
+    needs: "block",
+    run: () => disclose(true),
+  },
+  {
+    key: "ArrowLeft",
+    label: "Close the block",
+    icon: "collapse",
+    isStep: true,
+    needs: "block",
+    run: () => disclose(false),
+  },
   {
     key: "e",
     label: "Edit the block",
+    icon: "edit",
     needs: "block",
     writes: true,
     run: (session) => withFocused(session, editBlock),
@@ -51,6 +85,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   {
     key: "f",
     label: "Fork here",
+    icon: "fork",
     needs: "block",
     writes: true,
     run: (session) => withFocused(session, (block) => void forkAt(session, block)),
@@ -58,12 +93,14 @@ const SHORTCUTS: readonly Shortcut[] = [
   {
     key: "c",
     label: "Copy the block",
+    icon: "copy",
     needs: "block",
     run: (session) => withFocused(session, (block) => void copyBlock(session, block)),
   },
   {
     key: "p",
     label: "Exclude from context, or include",
+    icon: "prune",
     needs: "block",
     writes: true,
     run: (session) => withFocused(session, (block) => void prune(session, block.id, !block.pruned)),
@@ -71,6 +108,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   {
     key: "u",
     label: "Undo my last edit of the block",
+    icon: "undo",
     needs: "block",
     writes: true,
     run: (session) => withFocused(session, (block) => void undo(session, block.id, "undo")),
@@ -78,14 +116,22 @@ const SHORTCUTS: readonly Shortcut[] = [
   {
     key: "r",
     label: "Redo my last edit of the block",
+    icon: "redo",
     needs: "block",
     writes: true,
     run: (session) => withFocused(session, (block) => void undo(session, block.id, "redo")),
   },
-  { key: "E", label: "Open the block's file in the editor", needs: "block", run: () => openFile() },
+  {
+    key: "E",
+    label: "Open the block's file in the editor",
+    icon: "file",
+    needs: "block",
+    run: () => openFile(),
+  },
   {
     key: "x",
     label: "Run the block's command again",
+    icon: "redo",
     needs: "block",
     writes: true,
     run: (session) => withFocused(session, (block) => askRerun(session, block)),
@@ -93,35 +139,46 @@ const SHORTCUTS: readonly Shortcut[] = [
   {
     key: "i",
     label: "Details and history of the block",
+    icon: "history",
     needs: "block",
     run: () => inspected.change((now) => (now === undefined ? focused.get() : undefined)),
   },
   {
     key: "t",
     label: "Rename the conversation",
+    icon: "edit",
     needs: "conversation",
     writes: true,
     run: () => renameCurrent(),
   },
-  { key: "G", label: "Jump to latest", needs: "conversation", run: () => toEnd() },
+  { key: "G", label: "Jump to latest", icon: "down", needs: "conversation", run: () => toEnd() },
   {
     key: "n",
     label: "Write a prompt",
+    icon: "turns",
     writes: true,
     run: () => document.querySelector<HTMLElement>(".composer textarea")?.focus(),
   },
   {
     key: "a",
     label: "Attach files to the prompt",
+    icon: "clip",
     writes: true,
     run: () => document.querySelector<HTMLElement>(".composer .attach")?.click(),
   },
-  { key: "/", label: "Search everything", run: () => overlay.set({ type: "search" }) },
-  { key: "O", label: "Open a file", writes: true, run: () => overlay.set({ type: "open-file" }) },
+  { key: "/", label: "Search everything", icon: "search", run: () => overlay.set({ type: "search" }) },
+  {
+    key: "O",
+    label: "Open a file",
+    icon: "file",
+    writes: true,
+    run: () => overlay.set({ type: "open-file" }),
+  },
   {
     key: "f",
     ctrl: true,
     label: "Find in this conversation",
+    icon: "search",
     needs: "conversation",
     run: () => isFinding.set(true),
   },
@@ -129,6 +186,7 @@ const SHORTCUTS: readonly Shortcut[] = [
     key: "z",
     ctrl: true,
     label: "Undo my last edit anywhere",
+    icon: "undo",
     needs: "conversation",
     writes: true,
     run: (session) => {
@@ -139,6 +197,7 @@ const SHORTCUTS: readonly Shortcut[] = [
     key: "Z",
     ctrl: true,
     label: "Redo my last edit anywhere",
+    icon: "redo",
     needs: "conversation",
     writes: true,
     run: (session) => void undoLast(session, "redo"),
@@ -147,15 +206,16 @@ const SHORTCUTS: readonly Shortcut[] = [
     key: "y",
     ctrl: true,
     label: "Redo my last edit anywhere",
+    icon: "redo",
     needs: "conversation",
     writes: true,
     run: (session) => void undoLast(session, "redo"),
   },
   { key: "k", ctrl: true, label: "Commands", run: () => overlay.set({ type: "palette" }) },
-  { key: "[", label: "Show or hide the sidebar", run: () => toggleSidebar() },
-  { key: "]", label: "Show or hide the side pane", run: () => togglePaneVisit() },
-  { key: "s", label: "Go to the list of conversations", run: () => toList() },
-  { key: "?", label: "Keyboard shortcuts", run: () => overlay.set({ type: "help" }) },
+  { key: "[", label: "Show or hide the sidebar", icon: "sidebar", run: () => toggleSidebar() },
+  { key: "]", label: "Show or hide the side pane", icon: "panel", run: () => togglePaneVisit() },
+  { key: "s", label: "Go to the list of conversations", icon: "list", run: () => toList() },
+  { key: "?", label: "Keyboard shortcuts", icon: "question", run: () => overlay.set({ type: "help" }) },
   { key: "Escape", label: "Close what is open", run: () => close() },
 ];
 

@@ -6,7 +6,6 @@ import {
   type Block,
   exactText,
   type Json,
-  type JsonObject,
   type LiveInput,
   liveInput,
   metadataOf,
@@ -49,27 +48,19 @@ export function GrowingInput({ block }: RendererProps): ReactNode {
 }
 
 interface WholeInputProps extends RendererProps {
-  /** The text of its command stands with its result. */
+  /** Its command stands with its result. */
   readonly hasCommand: boolean;
 }
 
-/** The whole input of a call that runs or has ended; of a command whose text is shown with its result the rest. */
+/** The whole input of a call that runs or has ended; as it was sent where the result shows what it comes to. */
 export function WholeInput({ block, hasCommand }: WholeInputProps): ReactNode {
   const { toolName, input } = metadataOf(block, "tool_call");
   const text = useText(block.id, input === undefined);
   const live = useMemo(() => shapeOf(toolName, input, text), [toolName, input, text]);
-  const rest = hasCommand ? withoutCommand(input) : undefined;
-  if (rest) return <JsonView value={rest} name={`${block.id}:input`} />;
-  if (live) return <LiveInputView input={live} name={`${block.id}:input`} isGrowing={false} />;
+  if (live && !(hasCommand && input !== undefined))
+    return <LiveInputView input={live} name={`${block.id}:input`} isGrowing={false} />;
   if (input !== undefined) return <JsonView value={input} name={`${block.id}:input`} />;
   return text ? <pre className="code">{breakable(text.toString())}</pre> : null;
-}
-
-/** What else a command was given; nothing where that is all. */
-function withoutCommand(input: Json | undefined): JsonObject | undefined {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return undefined;
-  const { command, ...rest } = input as JsonObject;
-  return command === undefined || Object.keys(rest).length === 0 ? undefined : rest;
 }
 
 function shapeOf(toolName: string, input: Json | undefined, text: Text | undefined): LiveInput | undefined {

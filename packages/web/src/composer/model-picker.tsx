@@ -28,6 +28,7 @@ export function ModelPicker(props: ModelPickerProps): ReactNode {
       role="dialog"
       text={model === undefined ? "Default model" : (chosen?.name ?? model)}
       detail={effort}
+      isUsual={model === undefined && effort === undefined}
       onOpen={onOpen}
     >
       {(close) => <Models {...props} close={close} />}

@@ -17,6 +17,8 @@ interface PickerProps {
   readonly text: string;
   readonly detail?: string | undefined;
   readonly tone?: "plain" | "warn" | undefined;
+  /** Nothing was chosen: where there is little room its icon is enough. */
+  readonly isUsual?: boolean;
   /** What is inside is a list of items, or something with fields of its own. */
   readonly role?: "menu" | "dialog";
   readonly onOpen?: () => void;
@@ -24,7 +26,8 @@ interface PickerProps {
 }
 
 export function Picker(props: PickerProps): ReactNode {
-  const { label, icon, text, detail, tone = "plain", role = "menu", onOpen, children } = props;
+  const { label, icon, text, detail, tone = "plain", isUsual = false, role = "menu" } = props;
+  const { onOpen, children } = props;
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -51,7 +54,7 @@ export function Picker(props: PickerProps): ReactNode {
       <button
         ref={button}
         type="button"
-        className={`picker ${tone}`}
+        className={`picker ${tone}${isUsual ? " usual" : ""}`}
         title={`${label}: ${text}${detail === undefined ? "" : `, ${detail}`}`}
         aria-label={`${label}: ${text}${detail === undefined ? "" : `, ${detail}`}`}
         aria-haspopup={role}

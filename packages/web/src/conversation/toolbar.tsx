@@ -32,7 +32,7 @@ export function Toolbar({ view }: { view: View }): ReactNode {
       <button
         type="button"
         className="icon-button toolbar-find"
-        title="Find in this conversation (ctrl f)"
+        title="Find in this conversation (Ctrl F)"
         aria-label="Find in this conversation"
         onClick={() => isFinding.set(true)}
       >
@@ -93,7 +93,7 @@ function MoreMenu({ view }: { view: View }): ReactNode {
   const canDelete = useCell(capabilities)?.tools.has("conversation.delete") ?? false;
   return (
     <Menu label="More" icon="more">
-      <MenuItem icon="search" hint="ctrl f" onChoose={() => isFinding.set(true)}>
+      <MenuItem icon="search" hint="ctrl F" onChoose={() => isFinding.set(true)}>
         Find
       </MenuItem>
       {!isViewer && (
@@ -127,7 +127,7 @@ function MoreMenu({ view }: { view: View }): ReactNode {
         </MenuGroup>
       )}
       <MenuGroup>
-        <MenuItem icon="command" hint="ctrl k" onChoose={() => overlay.set({ type: "palette" })}>
+        <MenuItem icon="command" hint="ctrl K" onChoose={() => overlay.set({ type: "palette" })}>
           Commands
         </MenuItem>
         <MenuItem icon="question" hint="?" onChoose={() => overlay.set({ type: "help" })}>

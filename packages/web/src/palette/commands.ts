@@ -17,8 +17,10 @@ import { visitPane } from "../state/pane.ts";
 import { prefer, preferences } from "../state/preferences.ts";
 import { go, linkTo, useRoute } from "../state/route.ts";
 import { type Session, useSession } from "../state/session.tsx";
+import { agentIcon, agentName } from "../ui/agent-icon.tsx";
 import { copyAndTell } from "../ui/copy.tsx";
 import type { IconName } from "../ui/icons.tsx";
+import { keysOf } from "../ui/keys.tsx";
 import { GOTO_MS, PALETTE_CLOSED_MS } from "./limits.ts";
 
 export type CommandGroup = "Actions" | "Conversations" | "View and settings";
@@ -28,7 +30,12 @@ export interface Command {
   readonly group: CommandGroup;
   readonly icon: IconName;
   readonly name: string;
+  /** What else tells it from others. */
   readonly hint: string;
+  /** The keys that do the same. */
+  readonly keys?: string;
+  /** Offered only to who looks for it. */
+  readonly isStep?: true;
   readonly run: () => void;
 }
 
@@ -54,8 +61,8 @@ export function useCommands(listing: Listing): readonly Command[] {
     };
     add("Actions", [
       ...(open && view ? verbs(session, open, view, tools ?? new Set()) : []),
-      ...keyCommands(session, conversation !== undefined, hasBlock),
       ...(session.isViewer ? [] : [{ name: "New task", icon: "plus" as const, run: () => go("/") }]),
+      ...keyCommands(session, conversation !== undefined, hasBlock),
     ]);
     add("View and settings", settings);
     return [...named.values(), ...places(listed)];
@@ -140,8 +147,9 @@ function keyCommands(session: Session, hasConversation: boolean, hasBlock: boole
     .filter(({ needs }) => needs === undefined || (needs === "block" ? hasBlock : hasConversation))
     .map((shortcut) => ({
       name: shortcut.label,
-      icon: "command" as const,
-      hint: `${shortcut.ctrl ? "ctrl " : ""}${shortcut.key}`,
+      icon: shortcut.icon ?? "command",
+      keys: keysOf(shortcut),
+      ...(shortcut.isStep ? { isStep: true } : {}),
       run: () => shortcut.run(session),
     }));
 }
@@ -205,9 +213,9 @@ function places(listed: readonly ListedConversation[]): readonly Command[] {
   return listed.map(({ id, title, provider }) => ({
     key: id,
     group: "Conversations" as const,
-    icon: "turns" as const,
+    icon: provider === undefined ? "turns" : agentIcon(provider),
     name: title || "Untitled",
-    hint: provider ?? "",
+    hint: provider === undefined ? "" : agentName(provider),
     run: () => go(linkTo(id)),
   }));
 }

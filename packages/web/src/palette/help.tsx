@@ -5,13 +5,13 @@ import type { ReactNode } from "react";
 import { shortcutsFor } from "../actions/shortcuts.ts";
 import { useSession } from "../state/session.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { Keys, keysOf } from "../ui/keys.tsx";
 
 const GROUPS = [
   { needs: undefined, name: "Everywhere" },
   { needs: "conversation", name: "In a conversation" },
   { needs: "block", name: "The chosen block" },
 ] as const;
-const NAMES: Readonly<Record<string, string>> = { Escape: "esc", ArrowRight: "→", ArrowLeft: "←" };
 
 export function Help(): ReactNode {
   const shortcuts = shortcutsFor(useSession());
@@ -30,9 +30,7 @@ export function Help(): ReactNode {
                       {ways.map(({ key, ctrl }, i) => (
                         <span key={key}>
                           {i > 0 && <span className="dim">or </span>}
-                          {keysOf(key, ctrl).map((each) => (
-                            <kbd key={each}>{each}</kbd>
-                          ))}
+                          <Keys keys={keysOf({ key, ...(ctrl ? { ctrl } : {}) })} />
                         </span>
                       ))}
                     </dt>
@@ -53,10 +51,4 @@ function byLabel<S extends { readonly label: string }>(
   shortcuts: readonly S[],
 ): readonly (readonly [string, readonly S[]])[] {
   return [...Map.groupBy(shortcuts, ({ label }) => label)];
-}
-
-/** As they are pressed: with Ctrl a capital letter is Shift and the letter. */
-function keysOf(key: string, ctrl: true | undefined): readonly string[] {
-  if (!ctrl) return [NAMES[key] ?? key];
-  return ["ctrl", ...(/[A-Z]/.test(key) ? ["shift"] : []), key.toLowerCase()];
 }

@@ -38,6 +38,14 @@ export function hitText(found: FoundLine, kind: string, mostBefore: number): Hit
   };
 }
 
+/** Those of one conversation together, where its first one is; files apart from conversations. */
+export function together<H extends { readonly conversation: string; readonly kind: string }>(
+  hits: readonly H[],
+): readonly H[] {
+  const groups = Map.groupBy(hits, ({ conversation, kind }) => (kind === "file" ? "" : conversation));
+  return [...groups.values()].flat();
+}
+
 const SIGNS: Readonly<Record<string, string>> = { n: " ", r: " ", t: " ", b: "", f: " " };
 
 /** JSON's escapes as text on one line; one that is cut off stays as it is. */

@@ -10,6 +10,7 @@ import { Chooser } from "../ui/chooser.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { best } from "../ui/fits.ts";
 import { Icon } from "../ui/icons.tsx";
+import { Keys } from "../ui/keys.tsx";
 import { type Command, type CommandGroup, useCommands } from "./commands.ts";
 import { SHOWN_COMMANDS } from "./limits.ts";
 
@@ -42,6 +43,7 @@ export function Palette({ conversations }: { conversations: Conversations }): Re
             <span className="chooser-name">
               <Icon name={command.icon} /> {command.name}
             </span>
+            {command.keys !== undefined && <Keys keys={command.keys} />}
             {command.hint !== "" && <span className="dim">{command.hint}</span>}
           </>
         )}
@@ -54,5 +56,5 @@ export function Palette({ conversations }: { conversations: Conversations }): Re
 /** Without words they stand in their groups; with words the best stand first. */
 function inGroups(commands: readonly Command[], query: string): readonly Command[] {
   if (query.trim() !== "") return commands;
-  return GROUPS.flatMap((group) => commands.filter((command) => command.group === group));
+  return GROUPS.flatMap((group) => commands.filter((command) => command.group === group && !command.isStep));
 }

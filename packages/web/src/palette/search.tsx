@@ -12,7 +12,8 @@ import { go, linkTo, linkToFile } from "../state/route.ts";
 import { useSession } from "../state/session.tsx";
 import { Chooser } from "../ui/chooser.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { type HitText, hitText } from "./hit.ts";
+import { Icon, type IconName } from "../ui/icons.tsx";
+import { type HitText, hitText, together } from "./hit.ts";
 import { FOUND_BLOCKS, INDEXING_MS, SEARCH_PAUSE_MS } from "./limits.ts";
 
 /** On a phone a row ends before so many: what was found has to be in it. */
@@ -25,6 +26,26 @@ interface Hit extends HitText {
   readonly kind: string;
   readonly path: string | undefined;
 }
+
+function isFile(hit: Hit): hit is Hit & { readonly path: string } {
+  return hit.kind === "file" && hit.path !== undefined;
+}
+
+/** What a hit is in. */
+const KINDS: Readonly<Record<string, { readonly name: string; readonly icon: IconName }>> = {
+  text: { name: "Message", icon: "turns" },
+  thinking: { name: "Thinking", icon: "spark" },
+  tool_call: { name: "Tool call", icon: "tool" },
+  tool_result: { name: "Result", icon: "tool" },
+  command: { name: "Output", icon: "terminal" },
+  code: { name: "Code", icon: "file" },
+  file: { name: "File", icon: "file" },
+  file_change: { name: "Change", icon: "edit" },
+  todo: { name: "To-do", icon: "todo" },
+  error: { name: "Error", icon: "alert" },
+};
+/** What people and models have written, which is read and not looked up. */
+const SAID: ReadonlySet<string> = new Set(["text", "thinking", "error", "todo"]);
 
 type Answer = ToolAnswer<"kernel.search">;
 
@@ -64,18 +85,19 @@ export function Search({ conversations }: { conversations: Conversations }): Rea
         keyOf={(hit) => hit.key}
         onChoose={(hit) => {
           overlay.set(undefined);
-          const isFile = hit.kind === "file" && hit.path !== undefined;
-          go(isFile && hit.path ? linkToFile(hit.path) : linkTo(hit.conversation, hit.block));
+          go(isFile(hit) ? linkToFile(hit.path) : linkTo(hit.conversation, hit.block));
         }}
+        groupOf={(hit) => (isFile(hit) ? "Files" : titles.get(hit.conversation) || "Untitled")}
         render={(hit) => (
           <>
-            <span className="hit">
+            <Icon name={KINDS[hit.kind]?.icon ?? "turns"} />
+            <span className={SAID.has(hit.kind) ? "hit said-hit" : "hit"}>
               {hit.before}
               <mark>{hit.words}</mark>
               {hit.after}
             </span>
-            <span className="dim">
-              {hit.path ?? (titles.get(hit.conversation) || "Untitled")} · {hit.kind.replace("_", " ")}
+            <span className={hit.path === undefined ? "dim hit-kind" : "dim"}>
+              {hit.path ?? KINDS[hit.kind]?.name ?? hit.kind.replace("_", " ")}
             </span>
           </>
         )}
@@ -180,5 +202,5 @@ function readAnswer(answer: Answer, after: string | undefined): Omit<Page, "word
     })),
   );
   // A page that ends where it began would be the same again.
-  return { state: "found", hits, more, next: next === after ? undefined : next, indexing };
+  return { state: "found", hits: together(hits), more, next: next === after ? undefined : next, indexing };
 }

@@ -8,6 +8,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Icon, type IconName } from "./icons.tsx";
+import { Keys } from "./keys.tsx";
 
 interface MenuProps {
   readonly label: string;
@@ -76,7 +77,7 @@ export function Menu({ label, icon, text, className, describedBy, children }: Me
 
 interface MenuItemProps {
   readonly icon?: IconName;
-  /** The key that does the same. */
+  /** The keys that do the same. */
   readonly hint?: string;
   readonly isDanger?: boolean;
   readonly onChoose: () => void;
@@ -97,7 +98,7 @@ export function MenuItem({ icon, hint, isDanger = false, onChoose, children }: M
     >
       {icon && <Icon name={icon} />}
       <span className="menu-words">{children}</span>
-      {hint && <span className="menu-detail menu-hint">{hint}</span>}
+      {hint && <Keys keys={hint} />}
     </button>
   );
 }

@@ -88,6 +88,7 @@ function typeOfEvent(event: Json): string {
   const traffic = readTraffic(event);
   if (traffic !== undefined) return `${traffic.dir} ${typeOfMessage(traffic.message)}`;
   if (Array.isArray(event.choices)) return "chat.completion.chunk";
+  if (isObject(event.msg)) return `msg/${event.msg.type}`;
   const parts = [
     event.type,
     event.subtype,

@@ -165,6 +165,12 @@ const CODEX_LOG = new Set([
 function codexShape(event: JsonObject, type: string): Recognised | undefined {
   if (CODEX_LOG.has(type) && "payload" in event) return log("codex");
   if (/^(thread|turn|item)\.[a-z_]+$/.test(type)) return stream("codex");
+  // Before 0.44 events of the inner protocol; before 0.30 bare items behind a line about the session.
+  if (type === "" && isObject(event.msg) && typeof event.msg.type === "string") return stream("codex");
+  if (type === "" && typeof event.workdir === "string" && "sandbox" in event) return stream("codex");
+  if (event.record_type === "state") return log("codex");
+  if (type === "" && typeof event.id === "string" && "instructions" in event && "timestamp" in event)
+    return log("codex");
   return undefined;
 }
 

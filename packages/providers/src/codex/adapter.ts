@@ -1,11 +1,11 @@
 /**
- * The adapter of `codex exec --json`, 0.47 to 0.166.
+ * The adapter of `codex exec --json`, 0.20 to 0.169; what came before 0.44 is put into the later form first (protocol.ts).
  *
  * Codex sends whole items, never deltas: `item.started`, `item.updated`, `item.completed`, or only the last of them
  * (item-step.ts). Items that are open when the turn or the stream ends are closed as interrupted.
  */
 
-import type { BlockEvent, JsonObject } from "@blockyard/kernel";
+import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import type { Adapter } from "../adapter.ts";
 import { wholeBlock } from "../call.ts";
 import { isObject } from "../framing/json.ts";
@@ -13,6 +13,7 @@ import { given, objectOf, textOf } from "../read.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";
 import { failureMetadata, isRetry, noticeBlock, readFailure } from "./failure.ts";
 import { closeOpen, stepItem } from "./item-step.ts";
+import { headLine, laterEvents, messageIn, newProtocol, planEnd, turnEnd } from "./protocol.ts";
 import { type CodexStart, type CodexState, noticeKey, PROVIDER } from "./state.ts";
 import { turnUsage } from "./usage.ts";
 
@@ -31,17 +32,15 @@ export const codexAdapter: Adapter<CodexState> & { start(run: string, before?: C
       total: before.previousUsage,
       retry: undefined,
       error: undefined,
+      protocol: undefined,
       answer: undefined,
     };
   },
   step(state, event) {
     const out: BlockEvent[] = [];
-    const type = isObject(event) ? textOf(event.type) : undefined;
-    if (type !== "turn.failed") settleError(state, out);
-    if (!(type === "error" && isObject(event) && isRetry(textOf(event.message) ?? "")))
-      endRetries(state, out);
-    if (isObject(event) && type !== undefined) stepEvent(state, out, type, event);
-    else out.push(...unknownEvent({ key: noticeKey(state), provider: PROVIDER }, event));
+    const msg = messageIn(event);
+    if (msg !== undefined) stepProtocol(state, out, event, msg);
+    else if (!isObject(event) || !headLine(state, out, event)) step(state, out, event);
     return [state, out];
   },
   noise(state, line) {
@@ -54,6 +53,7 @@ export const codexAdapter: Adapter<CodexState> & { start(run: string, before?: C
       out.push({ type: "block-end", key: state.error.key, status: "error", reason: "interrupted" });
       state.error = undefined;
     }
+    endProtocol(state, out);
     closeOpen(state, out);
     if (state.turn !== undefined) {
       out.push({ type: "turn-end", turn: state.turn, status: "error", reason: "interrupted" });
@@ -62,6 +62,41 @@ export const codexAdapter: Adapter<CodexState> & { start(run: string, before?: C
     return out;
   },
 };
+
+function step(state: CodexState, out: BlockEvent[], event: Json): void {
+  const type = isObject(event) ? textOf(event.type) : undefined;
+  if (type !== "turn.failed") settleError(state, out);
+  if (
+    !(type === "error" && isObject(event) && isRetry(textOf(event.message) ?? "")) &&
+    type !== "protocol.retry"
+  )
+    endRetries(state, out);
+  if (isObject(event) && type !== undefined) stepEvent(state, out, type, event);
+  else out.push(...unknownEvent({ key: noticeKey(state), provider: PROVIDER }, event));
+}
+
+function stepProtocol(state: CodexState, out: BlockEvent[], event: Json, msg: JsonObject): void {
+  state.protocol ??= newProtocol();
+  if (msg.type === "task_started") endProtocol(state, out);
+  const later = laterEvents(state.protocol, msg);
+  if (later === undefined) {
+    const place = { key: noticeKey(state), provider: PROVIDER };
+    out.push(...unknownEvent(place, event, `msg/${textOf(msg.type) ?? "(no type)"}`));
+  }
+  for (const each of later ?? []) step(state, out, each);
+}
+
+/** No event ends the turn: it is over where the answer was the last thing that was said. */
+function endProtocol(state: CodexState, out: BlockEvent[]): void {
+  const { protocol } = state;
+  if (protocol === undefined || state.turn === undefined) return;
+  // Not every search is told to have ended.
+  const isRunning = [...state.open.values()].some(
+    ({ type }) => type !== "web_search" && type !== "todo_list",
+  );
+  const isOver = protocol.isAnswered && !isRunning;
+  if (isOver) for (const each of [...planEnd(protocol), turnEnd(protocol)]) step(state, out, each);
+}
 
 function stepEvent(state: CodexState, out: BlockEvent[], type: string, event: JsonObject): void {
   switch (type) {
@@ -78,6 +113,10 @@ function stepEvent(state: CodexState, out: BlockEvent[], type: string, event: Js
     case "item.updated":
     case "item.completed":
       return stepItem(state, out, type, event);
+    case "protocol.aborted":
+      return endTurn(state, out);
+    case "protocol.retry":
+      return addRetry(state, out, textOf(event.message) ?? "");
     case "error":
       return stepError(state, out, textOf(event.message) ?? JSON.stringify(event));
     default:

@@ -159,7 +159,9 @@ export function readCommand(item: JsonObject): Command {
 
 function readFiles(item: JsonObject): Files {
   const changes = isObject(item.changes)
-    ? Object.entries(item.changes).map(([path, change]) => loggedChange(path, objectOf(change)))
+    ? Object.entries(item.changes).map(([path, change]) =>
+        loggedChange(path, typeof change === "string" ? { type: change } : objectOf(change)),
+      )
     : listOf(item.changes).map((change) => streamedChange(objectOf(change)));
   const message = [item.stdout, item.stderr].map((text) => textOf(text) ?? "").join("");
   return { type: "files", changes, status: readStatus(item), ...given({ message: wordsOf(message) }) };
@@ -178,7 +180,8 @@ function streamedChange(change: JsonObject): PatchChange {
 }
 
 /** The log has the content of added and deleted files, and the hunks of changed ones. */
-export function loggedChange(path: string, change: JsonObject): PatchChange {
+export function loggedChange(path: string, written: JsonObject): PatchChange {
+  const change = tagged(written);
   const kind = changeKind(change.type);
   const movedTo = wordsOf(change.move_path);
   const hunks = textOf(change.unified_diff);
@@ -188,6 +191,13 @@ export function loggedChange(path: string, change: JsonObject): PatchChange {
       ? `--- ${path}\n+++ ${movedTo ?? path}\n${hunks}`
       : wholeFileDiff(path, kind, content);
   return { path, kind, ...given({ diff, movedTo }) };
+}
+
+/** Up to 0.47 the kind of a change is the name that it stands under. */
+function tagged(change: JsonObject): JsonObject {
+  const [kind] = Object.keys(change);
+  const inner = kind === undefined ? undefined : change[kind];
+  return change.type === undefined && isObject(inner) ? { type: kind as string, ...inner } : change;
 }
 
 function wholeFileDiff(path: string, kind: ChangeKind, content: string | undefined): string | undefined {

@@ -240,7 +240,11 @@ function agentsOutput(text: string): { text: string; result: JsonObject } | unde
 /** Codex answers a call that it cannot carry out with a sentence in place of the output. */
 function isFailure(call: LoggedCall, output: ToolOutput): boolean {
   if (output.failed === true) return true;
-  if (/^(unsupported call: |unsupported custom tool call: |failed to parse |err: )/.test(output.text))
+  if (
+    /^(unsupported call: |unsupported custom tool call: |failed to parse |err: |tool call error: )/.test(
+      output.text,
+    )
+  )
     return true;
   if (call.name === "update_plan") return output.text !== "Plan updated";
   return call.name === "view_image" && output.images.length === 0 && !/^attached /.test(output.text);

@@ -106,14 +106,28 @@ function readRecords(lines: Iterable<string>): Pick<LogIndex, "records" | "noise
 
 function recordOf(raw: JsonObject, line: number): LogRecord {
   const ordinal = typeof raw.ordinal === "number" && Number.isSafeInteger(raw.ordinal) ? raw.ordinal : line;
-  return {
-    ordinal,
-    at: timeOf(raw.timestamp),
-    type: textOf(raw.type) ?? "",
-    payload: objectOf(raw.payload),
-    raw,
-  };
+  const { type, payload } = isObject(raw.payload)
+    ? { type: textOf(raw.type) ?? "", payload: raw.payload }
+    : bareRecord(raw);
+  return { ordinal, at: timeOf(raw.timestamp), type, payload, raw };
 }
+
+/** Before 0.30 a rollout was a line about the session and bare response items, with marks between them. */
+function bareRecord(raw: JsonObject): Pick<LogRecord, "type" | "payload"> {
+  if (raw.record_type !== undefined) return { type: "world_state", payload: {} };
+  const type = textOf(raw.type);
+  if (type === undefined) return { type: "instructions" in raw ? "session_meta" : "", payload: raw };
+  return { type: RECORDS.has(type) ? type : "response_item", payload: raw };
+}
+
+const RECORDS = new Set([
+  "session_meta",
+  "turn_context",
+  "response_item",
+  "event_msg",
+  "compacted",
+  "world_state",
+]);
 
 function threadOf(meta: JsonObject): Pick<LogIndex, "thread" | "parentThread" | "label"> {
   const subagent = objectOf(meta.source).subagent;

@@ -40,7 +40,7 @@ export function readOutput(output: Json | undefined): ToolOutput {
 function readText(text: string): ToolOutput {
   const wrapped = text.startsWith('{"output":') ? parseObject(text) : undefined;
   if (wrapped !== undefined && isObject(wrapped.metadata)) return readWrapped(wrapped);
-  const parts = text.startsWith("[{") ? partsOf(text) : undefined;
+  const parts = text.startsWith("[{") || text === "[]" ? partsOf(text) : undefined;
   if (parts !== undefined) return readParts(parts);
   const header = readHeader(text);
   if (header !== undefined) return header;
@@ -53,7 +53,7 @@ function readText(text: string): ToolOutput {
 function readWrapped(wrapped: JsonObject): ToolOutput {
   const metadata = objectOf(wrapped.metadata);
   return {
-    text: textOf(wrapped.output) ?? "",
+    text: (textOf(wrapped.output) ?? "").replace(/^Total output lines: \d+\n\n/, ""),
     images: [],
     hasRun: true,
     ...given({
@@ -86,9 +86,13 @@ function readParts(parts: readonly Json[]): ToolOutput {
   return { ...(readHeader(text) ?? { text, hasRun: true }), images };
 }
 
-/** The lines down to `Output:`, if every one of them is known; a second header below is read too. */
+/** A line that a header may have in a version to come, among those that are known. */
+const FACT_LINE = /^[A-Z][A-Za-z ]{2,40}: \S.*$/;
+
+/** The lines down to `Output:`, if they are those of a header; a second header below is read too. */
 function readHeader(text: string): ToolOutput | undefined {
-  let at = 0;
+  // 0.115 repeats the command in front, which may have lines of its own.
+  let at = text.startsWith("Command: ") ? text.indexOf("\nChunk ID: ") + 1 : 0;
   const lines: string[] = [];
   while (lines.length < 8) {
     const newline = text.indexOf("\n", at);
@@ -97,7 +101,8 @@ function readHeader(text: string): ToolOutput | undefined {
       const rest = newline === -1 ? "" : text.slice(newline + 1);
       return { ...(readHeader(rest) ?? { text: rest, images: [], hasRun: true }), ...headerFields(lines) };
     }
-    if (newline === -1 || !HEADER_LINE.test(line)) return undefined;
+    const isHeader = HEADER_LINE.test(line) || (lines.length > 0 && FACT_LINE.test(line));
+    if (newline === -1 || !isHeader) return undefined;
     lines.push(line);
     at = newline + 1;
   }

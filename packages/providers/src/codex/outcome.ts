@@ -191,7 +191,7 @@ export function imageOf(part: JsonObject): JsonObject | undefined {
     return given({ data: part.data, mediaType: wordsOf(part.mimeType) ?? wordsOf(part.mime_type) });
   }
   if (part.type !== "input_image" && part.type !== "output_image") return undefined;
-  const match = /^data:([^;,]*);base64,(.*)$/s.exec(textOf(part.image_url) ?? "");
+  const match = /^data:(image\/[^;,]*);base64,(.*)$/s.exec(textOf(part.image_url) ?? "");
   return match === null ? undefined : { data: match[2] as string, mediaType: match[1] as string };
 }
 

@@ -1,6 +1,6 @@
 /** What the Codex adapter remembers: what is open, the ids of what has lately ended, the thread's token total. */
 
-import type { BlockKey, Usage } from "@blockyard/kernel";
+import type { BlockKey, JsonObject, Usage } from "@blockyard/kernel";
 import type { Todo } from "./item.ts";
 
 export const PROVIDER = "codex";
@@ -23,6 +23,18 @@ export interface OpenItem {
   todo: Todo | undefined;
 }
 
+/** What is remembered of a stream of a version before 0.44 (protocol.ts). */
+export interface Protocol {
+  /** What began and has not ended, by call id. */
+  readonly begun: Map<string, JsonObject>;
+  /** The thread's tokens so far. */
+  usage: Readonly<Record<string, number>>;
+  /** Nothing has happened behind the last answer. */
+  isAnswered: boolean;
+  plan: JsonObject | undefined;
+  texts: number;
+}
+
 export interface CodexState {
   readonly run: string;
   readonly open: Map<string, OpenItem>;
@@ -38,6 +50,8 @@ export interface CodexState {
   retry: { readonly key: BlockKey; times: number; message: string } | undefined;
   /** An error line that may turn out to be the turn's end. */
   error: { readonly key: BlockKey; readonly message: string } | undefined;
+  /** Where the stream is of a version before 0.44. */
+  protocol: Protocol | undefined;
   /** The last answer, and whether a retry was announced behind it. */
   answer: { readonly text: string; retried: boolean } | undefined;
 }

@@ -205,8 +205,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "secrets: the server keeps the environment that it was started with",
     file: "packages/server/src/main.ts",
-    find: "if (startsAgents(args)) startClean();\n",
-    replace: "if (startsAgents(args)) void startClean;\n",
+    find: "  startClean();\n",
+    replace: "  void startClean;\n",
     tests: ["test/access/secrets.test.ts"],
     projects: unit,
   },

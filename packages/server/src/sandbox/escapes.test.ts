@@ -164,6 +164,91 @@ describe("[AC312] of what is hidden in a home folder a command sees the tools", 
 });
 
 describe.runIf(mayConfine)(
+  "[AC317] a confined command changes no repository inside of the served folder",
+  () => {
+    let count = 0;
+    /** A folder with repositories in it: beside each other, in a folder, open, one whose settings and hooks are files of its own. */
+    function served(): {
+      readonly at: string;
+      readonly mark: string;
+      readonly repositories: readonly string[];
+    } {
+      const at = join(home, `served-${count++}`);
+      const repositories = ["one", "in/two"].map((name) => join(at, name));
+      for (const path of repositories) {
+        plant(join(path, "file"));
+        git(path, "init", "-q");
+        git(path, "add", ".");
+        git(path, "commit", "-qm", "first");
+      }
+      const [one = ""] = repositories;
+      git(at, "init", "-q", "--bare", "open");
+      git(one, "worktree", "add", "-q", join(at, "tree"));
+      plant(join(one, "tools/gitconfig"), "[user]\n\tname = ann\n");
+      git(one, "config", "include.path", "../tools/gitconfig");
+      plant(join(one, "hooks.d/deep/post-commit"), "#!/bin/sh\n");
+      chmodSync(join(one, "hooks.d/deep/post-commit"), 0o755);
+      plant(join(one, "tools/more"), "[core]\n\thooksPath = hooks.d/deep\n");
+      git(one, "config", "--add", "include.path", "../tools/more");
+      return {
+        at,
+        mark: join(folder, `served-ran-${count}`),
+        repositories: [...repositories, join(at, "tree")],
+      };
+    }
+
+    const FSMONITOR = (file: string, mark: string) => `git config -f ${file} core.fsmonitor 'touch ${mark}'`;
+    const HOOK = (file: string, mark: string) =>
+      `mkdir -p $(dirname ${file}); printf '#!/bin/sh\\ntouch ${mark}' > ${file}; chmod +x ${file}`;
+    it.each<[string, (mark: string) => string]>([
+      ["a setting", (mark) => FSMONITOR("one/.git/config", mark)],
+      ["a setting of one that is in a folder", (mark) => FSMONITOR("in/two/.git/config", mark)],
+      ["a hook", (mark) => HOOK("in/two/.git/hooks/post-commit", mark)],
+      ["a hook of one that lies open", (mark) => HOOK("open/hooks/post-receive", mark)],
+      [
+        "another repository in its place",
+        (mark) => `cp -r in new; ${FSMONITOR("new/two/.git/config", mark)}; mv in old; mv new in`,
+      ],
+      [
+        "another one below",
+        (mark) => `cp -r in/two new; ${FSMONITOR("new/.git/config", mark)}; mv in/two old; mv new in/two`,
+      ],
+      ["a file that its settings include", (mark) => FSMONITOR("one/tools/gitconfig", mark)],
+      [
+        "another file that they include",
+        (mark) =>
+          `cp -r one/tools new; ${FSMONITOR("new/gitconfig", mark)}; mv one/tools old; mv new one/tools`,
+      ],
+      ["a hook where an included file keeps them", (mark) => HOOK("one/hooks.d/deep/post-commit", mark)],
+      [
+        "a hook of a working tree where an included file keeps them",
+        (mark) => HOOK("tree/hooks.d/deep/post-commit", mark),
+      ],
+      [
+        "where a working tree is led",
+        (mark) => `cp -r one/.git new; ${FSMONITOR("new/config", mark)}; echo gitdir: ../new > tree/.git`,
+      ],
+    ])("%s", async (_, script) => {
+      const { at, mark, repositories } = served();
+      await confined(`${script(mark)}; true`, at);
+      for (const repository of repositories) {
+        tried(repository, "status");
+        tried(repository, "commit", "-q", "--allow-empty", "-m", "next");
+      }
+      tried(join(at, "in/two"), "push", "-q", join(at, "open"), "HEAD:refs/heads/x");
+      expect(existsSync(mark)).toBe(false);
+      const commit = "git -c user.name=a -c user.email=a@b.c commit -qm more";
+      expect(
+        await confined(
+          `cd one && echo more > more && git add more && ${commit} && git log --format=%s -1`,
+          at,
+        ),
+      ).toBe("more\n");
+    });
+  },
+);
+
+describe.runIf(mayConfine)(
   "[AC313] a confined command changes no hook and no setting that git finds inside of .git",
   () => {
     let count = 0;

@@ -1,14 +1,16 @@
 /**
  * What git obeys in a folder: hooks and configuration, whose commands would run outside of the sandbox later. In a worktree or a
  * submodule `.git` is a file that names another folder; there it is the file itself, which could be made to name one with hooks.
- * The folders of git inside of `.git` (of submodules, which `git status` looks into, and of other worktrees) have their own.
+ * The folders of git inside of `.git` (of submodules, which `git status` looks into, and of other worktrees) have their own; so have
+ * repositories inside of the folder.
  *
  * Also what is not there yet: it must not be made. The folder `.git` is held in its place, or another one could be put there.
  */
 
 import { lstatSync, readdirSync, rmSync, statSync } from "node:fs";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { smallFile } from "../system/small-file.ts";
+import { ledFrom } from "./git-led.ts";
 import { GIT_CONFIG_BYTES, GIT_FOLDER_DEPTH, GIT_FOLDERS } from "./limits.ts";
 
 export interface KeptPath {
@@ -20,18 +22,63 @@ export interface KeptPath {
   readonly isHeld?: true;
 }
 
-export function gitObeys(folders: readonly string[]): readonly KeptPath[] {
-  return folders.flatMap((folder) => {
-    const git = join(folder, ".git");
-    const stat = statSync(git, { throwIfNoEntry: false });
-    if (!stat) return [];
-    if (!stat.isDirectory()) return [{ path: git, isFolder: false }];
-    return [
-      { path: git, isFolder: true, isHeld: true } as const,
-      ...inGit(git),
-      ...insideOf(git),
-      ...ownHooks(folder, git),
-    ];
+/** `folders`: what may be written to; `nested`: repositories in there. */
+export function gitObeys(folders: readonly string[], nested: readonly string[] = []): readonly KeptPath[] {
+  const inner = nested.flatMap((folder) => {
+    const top = folders.find((each) => relative(each, folder).split("/")[0] !== "..");
+    // Another folder could be put in the place of a repository, too.
+    return top === undefined ? [] : [...above(top, `${relative(top, folder)}/.`), ...obeyedIn(folder)];
+  });
+  return inOrder([...folders.flatMap(obeyedIn), ...inner]);
+}
+
+function obeyedIn(folder: string): readonly KeptPath[] {
+  const git = join(folder, ".git");
+  const stat = statSync(git, { throwIfNoEntry: false });
+  if (!stat) return isBare(folder) ? [...inGit(folder), ...insideOf(folder)] : [];
+  if (!stat.isDirectory()) return [{ path: git, isFolder: false }, ...ledIn(folder, ledTo(folder, git))];
+  return [
+    { path: git, isFolder: true, isHeld: true },
+    ...inGit(git),
+    ...insideOf(git),
+    ...ledIn(folder, [git]),
+  ];
+}
+
+/** What is held comes first, from the top down: a folder that is held behind what is kept in it could be written to again. */
+function inOrder(kept: readonly KeptPath[]): readonly KeptPath[] {
+  const held = new Set(kept.flatMap(({ path, isHeld }) => (isHeld ? [path] : [])));
+  const paths = [...held].sort((a, b) => a.length - b.length);
+  return [
+    ...paths.map((path) => ({ path, isFolder: true, isHeld: true }) as const),
+    ...kept.filter(({ isHeld }) => !isHeld),
+  ];
+}
+
+function isBare(folder: string): boolean {
+  return ["HEAD", "objects", "refs"].every((name) => isThere(join(folder, name)));
+}
+
+/** The folder that a `.git` file names, and the one that this shares with others. */
+function ledTo(folder: string, file: string): readonly string[] {
+  const to = /^gitdir: *(.+?)\s*$/m.exec(smallFile(file, GIT_CONFIG_BYTES) ?? "")?.[1];
+  if (to === undefined) return [];
+  const git = resolve(folder, to);
+  const common = smallFile(join(git, "commondir"), GIT_CONFIG_BYTES)?.trim();
+  return common ? [git, resolve(git, common)] : [git];
+}
+
+/** Files and folders of hooks of the workspace to which git's configuration leads, as Husky has them. */
+function ledIn(folder: string, gits: readonly string[]): readonly KeptPath[] {
+  return ledFrom(folder, gits).flatMap(({ path, isFolder }) => {
+    const way = relative(folder, path).split("/");
+    const gone = way.findIndex((_, at) => !isThere(join(folder, ...way.slice(0, at + 1))));
+    if (gone === -1) return [...above(folder, way.join("/")), { path, isFolder }];
+    // Nothing is made where the first part of the way is not there.
+    const missing = join(folder, ...way.slice(0, gone + 1));
+    const isLast = gone === way.length - 1;
+    const kept = { path: missing, isFolder: isFolder || !isLast, isMissing: "may-be-empty" } as const;
+    return [...above(folder, relative(folder, missing)), kept];
   });
 }
 
@@ -73,18 +120,6 @@ function insideOf(git: string): readonly KeptPath[] {
   };
   for (const name of ["modules", "worktrees"]) look(join(git, name), 0);
   return kept;
-}
-
-/** Hooks that git's configuration keeps in the workspace, as Husky does. */
-function ownHooks(folder: string, git: string): readonly KeptPath[] {
-  const config = smallFile(join(git, "config"), GIT_CONFIG_BYTES) ?? "";
-  const name = /^\s*hookspath\s*=\s*"?([^"\n#;]+?)"?\s*$/im.exec(config)?.[1];
-  if (name === undefined) return [];
-  const path = resolve(folder, name);
-  const way = relative(folder, path);
-  const isInside = way !== "" && !way.startsWith("..") && !isAbsolute(way);
-  const hooks = isInside && statSync(path, { throwIfNoEntry: false })?.isDirectory();
-  return hooks ? [...above(folder, way), { path, isFolder: true }] : [];
 }
 
 /** The folders on the way to a path, which are held: another one could be put in the place of any of them. */

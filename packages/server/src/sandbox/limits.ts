@@ -6,6 +6,14 @@ export const GIT_CONFIG_BYTES = 1024 * 1024;
 export const GIT_FOLDERS = 300;
 export const GIT_FOLDER_DEPTH = 8;
 
+/** Configurations that are read for one repository, with those that they include. */
+export const GIT_CONFIG_INCLUDES = 40;
+
+// Nested
+/** Entries of a folder that are looked at for repositories, and repositories that are kept: those nearest to its top. */
+export const NESTED_LOOKED_AT = 20_000;
+export const NESTED_REPOSITORIES = 100;
+
 // Sockets
 /** One that is newer may be gone again in a moment, and what is not there cannot be covered: the command would not start. */
 export const COVERED_SOCKET_MS = 60_000;

@@ -16,6 +16,7 @@ import { gitObeys, type KeptPath, takeAway } from "./git-obeys.ts";
 import { type HiddenPath, hiddenPaths, ownFolders } from "./hidden-paths.ts";
 import { hiddenByClass, seenLinks } from "./home-class.ts";
 import { SANDBOX_TRY_MS } from "./limits.ts";
+import { nestedRepositories } from "./nested.ts";
 import { socketsOfOthers } from "./sockets.ts";
 
 /** `network`: on, with the network. */
@@ -84,7 +85,7 @@ export class Sandbox {
     const found = this.#options.mode === "off" ? "off" : await this.#find();
     if (typeof found === "string") return spec;
     const writable = [...new Set([real(this.#options.root), real(spec.cwd)])];
-    const common = this.#common(writable, spec.cwd);
+    const common = await this.#common(writable, spec.cwd);
     const seen = this.#seen(writable);
     return wrap(found, spec, {
       ...{ ...common, ...seen },
@@ -102,14 +103,15 @@ export class Sandbox {
     const { root, data } = this.#options;
     const writable = [...new Set([this.#home, real(root), real(spec.cwd)])];
     const hidden = hiddenPaths(this.#home, [real(data)], ownFolders(agent));
-    return wrap(found, spec, { ...this.#common(writable, spec.cwd), readable, hidden, network: true });
+    const common = await this.#common(writable, spec.cwd);
+    return wrap(found, spec, { ...common, readable, hidden, network: true });
   }
 
-  #common(writable: readonly string[], cwd: string) {
+  async #common(writable: readonly string[], cwd: string) {
     const isRoot = process.getuid?.() === 0;
-    return {
-      ...{ writable, kept: gitObeys(writable), sockets: socketsOfOthers(), empty: this.#empty, isRoot, cwd },
-    };
+    const nested = await Promise.all(writable.map(nestedRepositories));
+    const kept = gitObeys(writable, nested.flat());
+    return { writable, kept, sockets: socketsOfOthers(), empty: this.#empty, isRoot, cwd };
   }
 
   /** What a command does not see, and what it sees all the same. */
@@ -155,7 +157,7 @@ export class Sandbox {
     const { cwd } = spec;
     writeFileSync(this.#empty, "", { flag: "a", mode: 0o600 });
     const trial = wrap(tool, spec, {
-      ...{ ...this.#common([cwd], cwd), ...this.#seen([cwd]), sockets: [], network: false },
+      ...{ ...(await this.#common([cwd], cwd)), ...this.#seen([cwd]), sockets: [], network: false },
     });
     return new Promise((found) => {
       const options = { env: trial.env as NodeJS.ProcessEnv, timeout: SANDBOX_TRY_MS };

@@ -27,10 +27,11 @@ import type { IngestOptions } from "./place.ts";
 /** Not an answer to anybody: there are other blocks than were known. */
 const GROWN = problem("conflict", "others have added blocks");
 
-/** A block into which pieces have gone the short way, and how many. */
+/** A block into which pieces have gone the short way, and how many; how many of them are known to be durable. */
 interface StreamedTo {
   readonly id: BlockId;
   pieces: number;
+  durable: number;
 }
 
 /** What an ingest uses of the kernel. */
@@ -173,9 +174,10 @@ export class Ingest {
 
   /** The short way, unless something of the block waits: then behind it. Half a character waits for its other half. */
   #append(key: BlockKey, text: string): void {
-    const { ready, held } = splitTail((this.#halves.get(key) ?? "") + text);
-    if (held === "") this.#halves.delete(key);
-    else this.#halves.set(key, held);
+    const half = this.#halves.size === 0 ? undefined : this.#halves.get(key);
+    const { ready, held } = splitTail(half === undefined ? text : half + text);
+    if (held !== "") this.#halves.set(key, held);
+    else if (half !== undefined) this.#halves.delete(key);
     if (ready === "" || (!this.#waiting.has(key) && this.#stream(key, ready))) return;
     this.#enqueue({ type: "flush", key, text: ready });
   }
@@ -198,32 +200,44 @@ export class Ingest {
     if (refused) this.refused++;
     else known.written += clean;
     const stream = this.#streams.get(key);
-    if (stream === undefined) this.#streams.set(key, { id: known.id, pieces: 1 });
+    if (stream === undefined) this.#streams.set(key, { id: known.id, pieces: 1, durable: 0 });
     else stream.pieces++;
     return true;
   }
 
-  /** What has gone the short way is durable, for as long as waiting for the store makes sense. */
-  async #drainAll(): Promise<Problem | undefined> {
-    const drains = [...this.#streams].map(([key, stream]) => this.#drain(key, stream));
-    await (drains.length === 1 ? drains[0] : Promise.all(drains));
-    return this.#failure;
+  /** What has gone the short way is durable, for as long as waiting for the store makes sense. Nearly always it is one stream. */
+  #drainAll(): Promise<Problem | undefined> {
+    let first: Promise<Problem | undefined> | undefined;
+    let others: Promise<unknown>[] | undefined;
+    for (const stream of this.#streams.values()) {
+      if (stream.durable === stream.pieces) continue;
+      const drained = this.#drain(stream);
+      if (first === undefined) first = drained;
+      else (others ??= [first]).push(drained);
+    }
+    if (others) return Promise.all(others).then(() => this.#failure);
+    return first ?? Promise.resolve(this.#failure);
   }
 
-  async #drain(key: BlockKey, stream: StreamedTo): Promise<void> {
-    const { env } = this.#kernel;
+  #drain(stream: StreamedTo): Promise<Problem | undefined> {
     const { pieces } = stream;
-    for (const since = env.monotonic(); ; ) {
-      const outcome = await this.#kernel.drain(stream.id, this.#options.agent);
-      if (isProblem(outcome)) {
-        const mayPass = outcome.problem === "storage" || outcome.problem === "busy";
-        if (mayPass && env.monotonic() - since <= limits.holdMs) continue;
-        if (mayPass) this.#failure ??= outcome;
-        else this.refused++;
-      }
-      if (stream.pieces === pieces) this.#streams.delete(key); // what came meanwhile is not durable yet
-      return;
-    }
+    return this.#kernel.drain(stream.id, this.#options.agent).then((outcome) => {
+      if (isProblem(outcome)) return this.#drainAgain(stream, pieces, outcome);
+      stream.durable = pieces; // not what has come meanwhile
+      return this.#failure;
+    });
+  }
+
+  async #drainAgain(stream: StreamedTo, pieces: number, refused: Problem): Promise<Problem | undefined> {
+    const { env } = this.#kernel;
+    const since = env.monotonic();
+    let outcome: number | Problem | undefined = refused;
+    while (mayPass(outcome) && env.monotonic() - since <= limits.holdMs)
+      outcome = await this.#kernel.drain(stream.id, this.#options.agent);
+    if (mayPass(outcome)) this.#failure ??= outcome;
+    else if (isProblem(outcome)) this.refused++;
+    stream.durable = pieces;
+    return this.#failure;
   }
 
   #enqueue(item: Item): void {
@@ -287,7 +301,7 @@ export class Ingest {
     const { env } = this.#kernel;
     this.#heldSince ??= env.monotonic();
     const isLong = env.monotonic() - this.#heldSince > limits.holdMs;
-    if (isLong || (refused.problem !== "storage" && refused.problem !== "busy")) this.#failure = refused;
+    if (isLong || !mayPass(refused)) this.#failure = refused;
     else await new Promise<void>((resume) => env.after(limits.ingestRetryMs, resume));
   }
 
@@ -340,4 +354,9 @@ export class Ingest {
 /** Calls whose results are owed are ended by whoever brings these. */
 function isOpen({ written, old, isOwed }: Known): boolean {
   return written !== undefined && !old && !isOwed;
+}
+
+/** Whether the store may take it later. */
+function mayPass(outcome: number | Problem | undefined): outcome is Problem {
+  return isProblem(outcome) && (outcome.problem === "storage" || outcome.problem === "busy");
 }

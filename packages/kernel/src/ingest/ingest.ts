@@ -207,16 +207,12 @@ export class Ingest {
 
   /** What has gone the short way is durable, for as long as waiting for the store makes sense. Nearly always it is one stream. */
   #drainAll(): Promise<Problem | undefined> {
-    let first: Promise<Problem | undefined> | undefined;
-    let others: Promise<unknown>[] | undefined;
-    for (const stream of this.#streams.values()) {
-      if (stream.durable === stream.pieces) continue;
-      const drained = this.#drain(stream);
-      if (first === undefined) first = drained;
-      else (others ??= [first]).push(drained);
-    }
-    if (others) return Promise.all(others).then(() => this.#failure);
-    return first ?? Promise.resolve(this.#failure);
+    const drains: Promise<Problem | undefined>[] = [];
+    for (const stream of this.#streams.values())
+      if (stream.durable < stream.pieces) drains.push(this.#drain(stream));
+    const [only] = drains;
+    if (only !== undefined && drains.length === 1) return only;
+    return Promise.all(drains).then(() => this.#failure);
   }
 
   #drain(stream: StreamedTo): Promise<Problem | undefined> {

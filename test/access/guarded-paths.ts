@@ -326,6 +326,23 @@ export const PLAIN_PATHS: readonly string[] = [
     "locales/en.yml",
   ],
   ...["docs/openapi.yaml", "src/profile.ts", "src/tokens.ts", "design-tokens.json", "src/wallet.tsx"],
+  ...[
+    "src/header.ts",
+    "docs/head.md",
+    "src/build.css",
+    "docs/build.md",
+    "src/environment.ts",
+    "src/activate.ts",
+  ],
+  ...[
+    "src/settings.py",
+    "app.py",
+    "src/keys.ts",
+    "db/schema.sql",
+    "config/routes.ts",
+    "scripts/run.sh",
+    "x.bat",
+  ],
   ...["data/users.json", "src/cookies.ts", "config/routes.rb", "src/file.ts", "LICENSE", "docs/a.xml"],
 ];
 
@@ -366,6 +383,53 @@ export const GUARDED_BY_CLASS: readonly string[] = [
     "kubeconfig.yaml",
     "gcp-key.json",
     "prod-secrets.yaml.old",
+  ],
+  // what makes a folder a repository of its own
+  ...["evil/HEAD", "commondir", "sub/gitdir", "objects/info/alternates", "Head"],
+  // what tools run or load by its name
+  ...[
+    "docs/conf.py",
+    "gunicorn_config.py",
+    "jest-preset.js",
+    "gatsby-node.js",
+    "lighthouserc.js",
+    "build.fsx",
+  ],
+  ...[
+    "config/runtime.exs",
+    "Rprofile.site",
+    "x-gdb.py",
+    "Project.swift",
+    "nodemon.json",
+    "launchSettings.json",
+  ],
+  ...["phpunit.xml.dist", "bb.edn", "CODEOWNERS", "inventory", "lib/tasks/x.rake", "App.xcconfig", "vm.args"],
+  ...[
+    "main.tf.json",
+    "magefiles/x.go",
+    "META-INF/services/x",
+    "requirements/dev.txt",
+    "dev-requirements.txt",
+  ],
+  ...["cron.d/x", "bin/activate", "env.sh", "meson.options", "aclocal.m4", "firestore.rules", "my.cnf"],
+  ...["IFLOW.md", "system-prompt.txt", "prompts/system_prompt.md"],
+  // what holds secrets
+  ...[
+    "recovery-codes.txt",
+    "2fa.txt",
+    "rootkey.csv",
+    "accessTokens.json",
+    "github_token",
+    "api_key",
+    "keys.txt",
+  ],
+  ...[
+    "token.pickle",
+    "dump.sql",
+    "backup-2024.sql.gz",
+    "inventory.vault",
+    "age-key.txt",
+    "azureProfile.json",
   ],
   ...["server.key.1", "appsettings.Development.json", "cookies.txt", "wallet.dat", "token", "credentials.db"],
 ];

@@ -14,16 +14,16 @@ export interface GuardRule {
 const SETTINGS = "tools load it as their configuration";
 const SECRET = "it holds secrets";
 const DATA =
-  "json5?|jsonc|txt|text|ya?ml|toml|ini|env|csv|xml|properties|conf|cfg|db|dat|enc|bak|old|sqlite3?|plist|kdbx";
+  "json5?|jsonc|txt|text|ya?ml|toml|ini|env|csv|xml|properties|conf|cfg|cnf|db|dat|enc|bak|old|sqlite3?|plist|kdbx|pickle|pkl|vault|vars";
 const WORDS =
-  "api[._-]?keys?|access[._-]?keys?|private[._-]?keys?|secrets?|credentials?|creds|passwords?|passwd|passphrases?|(?<!design[._-])tokens?|mnemonic|seed[._-]?phrase|wallets?|keystore|logins|cookies?|oauth[._-]?\\w*";
+  "(recovery|backup)[._-]?codes?|2fa|totp|root[._-]?keys?|access[._-]?tokens?|age[._-]?keys?|signons|azure[._-]?profile|vault|api[._-]?keys?|access[._-]?keys?|private[._-]?keys?|secrets?|credentials?|creds|passwords?|passwd|passphrases?|(?<!design[._-])tokens?|mnemonic|seed[._-]?phrase|wallets?|keystore|logins|cookies?|oauth[._-]?\\w*";
 
 /** Wherever they are. */
 export const CLASSES: readonly GuardRule[] = [
   {
     reason: SETTINGS,
     pattern:
-      /\.(toml|ini|cfg|conf|config|properties|neon|kdl|dhall|nix|nims|zon|bzlmod|lock|lockfile|rc|opts)$/,
+      /\.(toml|ini|cfg|cnf|conf|config|properties|neon|kdl|dhall|nix|nims|zon|bzlmod|lock|lockfile|rc|opts|options|args|xcconfig|runsettings|ruleset|rules|sls|star|factories|manifest)$/,
   },
   { reason: SETTINGS, pattern: /^[\w.-]+[._-](config|conf|settings|presets)\.(json5?|jsonc|ya?ml)$/ },
   {
@@ -55,6 +55,40 @@ export const CLASSES: readonly GuardRule[] = [
   },
   { reason: "agents start the servers it lists", pattern: /^mcp-?servers\.(jsonc?|ya?ml|toml)$/ },
   { reason: SECRET, pattern: new RegExp(`(^|[\\w-]*[._-])(${WORDS})([._-][\\w.-]*)?\\.(${DATA})$`) },
+  // Beside its hooks and settings git knows a repository by these: with them, any folder is one.
+  {
+    reason: "git takes the folder for a repository",
+    pattern: /^(head|commondir|gitdir|packed-refs|alternates)$/,
+  },
+  {
+    reason: "tools load it as their configuration and run it",
+    pattern:
+      /^([\w.-]*[._-](conf|config|preset)\.(py|[cm]?[jt]s|rb|php|lua)|conf\.py|gatsby-\w+\.[cm]?[jt]sx?|ember-cli(-build)?\.[cm]?js|webpack\.mix\.js|fuse(box)?\.js|[a-z]{3,}rc\.[cm]?[jt]s|codegen\.[cm]?[jt]s|versioneer\.py|plopfile\.[cm]?[jt]s|(ecs|castor|deploy(er)?|robofile|scoper\.inc)\.php|config\.exs|runtime\.exs|rprofile\.site|_targets\.r|startup\.jl|x?gdbinit|[\w.-]+\.gdb|[\w.-]+-gdb\.(py|gdb|scm)|(project|workspace)\.swift|rebar\.config\.script)$/,
+  },
+  {
+    reason: SETTINGS,
+    pattern:
+      /^((tasks|launch|settings|keybindings|launchsettings|nodemon|cypress|size-limit|simple-git-hooks|forever|now|packer|box|infection|esy|volta|continue|cody|langgraph|taskmaster|static|omnisharp|psc-package|cdk\.context|database\.rules)\.json|[\w.-]+\.(xml|ya?ml|json|php)\.dist|(bb|shadow-cljs)\.edn|codeowners|manifest\.in|(hosts|inventory)|meta-data)$/,
+  },
+  {
+    reason: "builds and tasks run it",
+    pattern:
+      /(^(build\.(?!md$|txt$|html?$|log$|css$|svg$|png$)[\w.]+|bld\.bat|fake\.(sh|cmd)|k(build|config)(\.\w+)?|android\.bp|configure\.in|bootstrap(\.sh)?|meson\.options|appraisals|mlproject|mask(file)?\.md|[\w.-]+-requirements\.(txt|in))|\.(rake|m4|pro|pri|qbs|sln|slnx|tf\.json|crontab|cron))$/,
+  },
+  {
+    reason: "shells read it automatically",
+    pattern: /^((set)?env|activate|(pre|post)(de)?activate)(\.(sh|bash|zsh|fish|csh|ps1|bat|nu))?$/,
+  },
+  {
+    reason: "agents follow it as instructions",
+    pattern:
+      /^((iflow|codebuddy|trae|droid|grok|mistral|vibe|deepseek|zed|plandex|openhands|hermes|factory|augment|amazonq|cody|tabnine)\.md|system[._-]?prompt\.(txt|md|ya?ml|json))$/,
+  },
+  {
+    reason: SECRET,
+    pattern: /^([\w-]+_)?(token|api_?key|secret_?key|access_?key|passwd)$|^(keys|[\w-]+[._-]keys?)\.txt$/,
+  },
+  { reason: SECRET, pattern: /(^|[._-])(dump|backup)[\w.-]*\.sql(\.\w+)?$|\.vault$/ },
   {
     reason: SECRET,
     pattern: /^(tokens?|shadow|passwd|cookies|s3cfg|\.?vault_pass|gcloud\.json|azure\.json)$/,
@@ -71,7 +105,7 @@ export const TOP_CLASSES: readonly GuardRule[] = [
   {
     reason: "agents follow it as instructions",
     pattern:
-      /^(context|memory|soul|tools|heartbeat|bootstrap|identity|user|rules|instructions|prompt|system)\.md$/,
+      /^(context|memory|soul|tools|heartbeat|bootstrap|identity|user|rules|instructions|prompt|system)\.(md|txt)$/,
   },
   { reason: "at the top of the workspace tools load it as their configuration", pattern: /\.(ya?ml|xml)$/ },
 ];

@@ -15,7 +15,13 @@ const FOLDERS: readonly GuardRule[] = [
   { reason: "hidden folders configure editors, agents, shells and other programs", pattern: /^\../ },
   { reason: "hooks run automatically", pattern: /^(git-?hooks|husky)$/ },
   { reason: "installed packages run automatically", pattern: /^(node_modules|site-packages)$/ },
-  { reason: "deployments run what is here", pattern: /^fastlane$/ },
+  {
+    reason: "deployments run what is here",
+    pattern: /^(fastlane|bamboo-specs|cron\.(d|hourly|daily|weekly|monthly))$/,
+  },
+  { reason: "builds run what is here", pattern: /^(magefiles|buildsrc|rakelib|tuist)$/ },
+  { reason: "servers load what is here", pattern: /^(meta|web)-inf$/ },
+  { reason: "package managers install what is listed here", pattern: /^requirements$/ },
 ];
 
 const AGENTS =

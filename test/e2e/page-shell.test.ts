@@ -69,11 +69,11 @@ describe("the list", () => {
     await group("Today")
       .getByRole("link", { name: /has failed.*Failed/ })
       .waitFor();
-    // The first page says the same.
+    // The first page says the same, and what is asked.
     const home = page.getByRole("main");
     await home
       .getByRole("region", { name: "Needs you" })
-      .getByRole("link", { name: /wants an answer/ })
+      .getByRole("link", { name: /wants an answer.*Run it\?/ })
       .waitFor();
     await list.getByRole("searchbox").fill("stopped");
     await expect.poll(() => list.getByRole("listitem").count()).toBe(1);

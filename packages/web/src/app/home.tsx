@@ -3,11 +3,13 @@
  * is nothing of one's own, a recorded session to watch and other ways to start.
  */
 
-import { formatAge, spentWords } from "@blockyard/kernel";
+import { exactText, formatAge, spentWords } from "@blockyard/kernel";
 import { Fragment, type ReactNode, useState } from "react";
 import { Composer } from "../composer/composer.tsx";
+import { useAsked } from "../sidebar/asked.ts";
 import type { Conversations, ListedConversation } from "../sidebar/conversations.ts";
 import { groupsOf, STATE_WORDS, stateOf } from "../sidebar/groups.ts";
+import { useNow } from "../sidebar/now.ts";
 import { workspaceBranch, workspaceRoot } from "../state/capabilities.ts";
 import { useCell } from "../state/cell.ts";
 import { go, linkTo } from "../state/route.ts";
@@ -22,16 +24,19 @@ import { NAMED_CONVERSATIONS, RECORDED_SESSIONS } from "./limits.ts";
 
 const WAYS = [
   {
+    icon: "download",
     what: "Import your sessions",
     why: "Brings in what Claude Code and Codex keep on this machine.",
     command: "blockyard import",
   },
   {
+    icon: "terminal",
     what: "Pipe a running agent in",
     why: "Its blocks appear here as it works.",
     command: "claude -p --output-format stream-json --verbose 'tidy the tests' | blockyard ingest",
   },
   {
+    icon: "plug",
     what: "Give the blocks to Claude Code as tools",
     why: "It reads, edits and searches them over MCP.",
     command:
@@ -89,7 +94,7 @@ function Place(): ReactNode {
 }
 
 function Overview({ conversations }: { conversations: readonly ListedConversation[] }): ReactNode {
-  const [now] = useState(() => Date.now());
+  const now = useNow();
   const groups = groupsOf(conversations, now);
   const named = groups.filter(({ name }) => name === STATE_WORDS.needs || name === STATE_WORDS.running);
   const recent = groups.filter((group) => !named.includes(group)).flatMap((group) => group.conversations);
@@ -125,8 +130,9 @@ function Rows({ name, conversations, now }: RowsProps): ReactNode {
 }
 
 function HomeRow({ conversation, now }: { conversation: ListedConversation; now: number }): ReactNode {
-  const { id, title, provider, costUsd, updatedAt } = conversation;
+  const { id, title, provider, costUsd, updatedAt, asks, folder } = conversation;
   const spent = spentWords(costUsd);
+  const asked = useAsked(asks, folder);
   return (
     <a
       className="home-row"
@@ -139,6 +145,12 @@ function HomeRow({ conversation, now }: { conversation: ListedConversation; now:
     >
       <AgentIcon provider={provider} />
       <span className="home-row-title">{title || "Untitled"}</span>
+      {asked && (
+        <span className={asked.isCode ? "home-row-asked code-words" : "home-row-asked"}>
+          {exactText(asked.words)}
+        </span>
+      )}
+      <span className="spread" />
       {spent !== "" && <span className="home-row-fact">{spent}</span>}
       <span className="home-row-fact">{formatAge(now - updatedAt)}</span>
       <StateMark state={stateOf(conversation)} />
@@ -171,8 +183,9 @@ function FirstStart({ story }: { story: ListedConversation | undefined }): React
       )}
       <h2>Other ways to start</h2>
       <ul>
-        {WAYS.map(({ what, why, command }) => (
+        {WAYS.map(({ icon, what, why, command }) => (
           <li key={command}>
+            <Icon name={icon} />
             <strong>{what}</strong>
             <span className="dim">{why}</span>
             <CommandLine command={command} />

@@ -3,7 +3,7 @@
  * value by its name. What cannot be seen is made visible.
  */
 
-import { type Ask, type Block, exactText, inFolder, type Json, knownTool } from "@blockyard/kernel";
+import { type Ask, type Block, exactText, type Json } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { diffRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
@@ -11,52 +11,6 @@ import { grammarOf } from "../highlight/language.ts";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
 import { SUBJECT_LINE_CHARS } from "./limits.ts";
-
-/** What is asked, in a few words. */
-export function headingOf(
-  { kind, subject, form, title, questions }: Ask,
-  block: Block,
-  folder: string | undefined,
-): string {
-  if (kind === "plan") return "Approve this plan?";
-  if (kind === "question") {
-    const [first, ...others] = questions ?? [];
-    if (others.length > 0) return `The agent has ${others.length + 1} questions`;
-    return first?.question ?? "The agent has a question";
-  }
-  if (kind === "elicitation")
-    return form?.server === undefined ? "The agent needs input" : `${form.server} needs input`;
-  switch (subject?.type) {
-    case "diff":
-      return `Edit ${pathsIn(subject.paths, folder) ?? "files"}?`;
-    case "command":
-      return title === undefined || title === subject.command ? "Run this command?" : title;
-    case "url":
-      return `Fetch from \`${hostOf(subject.url)}\`?`;
-    case "tool":
-      return title ?? toolHeading(subject.tool, subject.server);
-    default:
-      return title ?? toolHeading(block.metadata.toolName ?? "this tool", undefined);
-  }
-}
-
-function toolHeading(tool: string, server: string | undefined): string {
-  const known = server === undefined ? knownTool(tool) : undefined;
-  if (known !== undefined) return `${known}?`;
-  const name = tool.replace(/^mcp__.+?__/, "");
-  return server === undefined ? `Use ${name}?` : `Use ${name} of ${server}?`;
-}
-
-function pathsIn(paths: readonly string[] | undefined, folder: string | undefined): string | undefined {
-  if (paths === undefined || paths.length === 0) return undefined;
-  const [first = ""] = paths;
-  const name = inFolder(first, folder);
-  return paths.length === 1 ? `\`${name}\`` : `\`${name}\` and ${paths.length - 1} more`;
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : url;
-}
 
 export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactNode {
   const { subject, title } = ask;

@@ -18,6 +18,7 @@ import {
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { isLateAsk } from "../rows/late-asks.ts";
 import { soughtFirst, useShownAsk } from "../rows/shown-asks.ts";
+import { askHeading } from "../state/ask-heading.ts";
 import { isField } from "../state/invitation.ts";
 import { overlay } from "../state/page-state.ts";
 import { useBlock, useIsViewer, useSession, useView, useViewPart } from "../state/session.tsx";
@@ -29,7 +30,7 @@ import { Answers, forgetReason } from "./ask-answers.tsx";
 import { ElicitedForm } from "./ask-form.tsx";
 import { EditPlan, PlanText } from "./ask-plan.tsx";
 import { Questions } from "./ask-questions.tsx";
-import { AskedSubject, headingOf } from "./ask-subject.tsx";
+import { AskedSubject } from "./ask-subject.tsx";
 import { useFolder } from "./folder.ts";
 import { Took } from "./tool-line.tsx";
 
@@ -82,7 +83,7 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
       <header className="agent-ask-title">
         <Icon name={ICONS[ask.kind]} />
         <span className="agent-ask-words">
-          <Message text={exactName(headingOf(ask, block, folder))} />
+          <Message text={exactName(askHeading(ask, block, folder))} />
         </span>
         <Took block={block} />
         <span className="agent-asks">{needs}</span>

@@ -22,7 +22,7 @@ export const FIND_AGAIN_MS = 300;
 
 // Guess
 /** Characters in a line of usual width, to guess a height. */
-export const GUESSED_LINE_CHARS = 95;
+export const GUESSED_LINE_CHARS = 80;
 
 // List
 /** Older blocks are fetched when the reader has less than so many screens of them above. */

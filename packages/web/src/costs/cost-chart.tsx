@@ -3,7 +3,7 @@
  */
 import { formatCost, plural } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import type { DayCost } from "./cost-rows.ts";
+import { type DayCost, dayWords } from "./cost-rows.ts";
 
 const WIDTH_PX = 720;
 const HEIGHT_PX = 120;
@@ -13,9 +13,10 @@ const MOST_WIDTH_PX = 36;
 
 export function CostChart({ days }: { days: readonly DayCost[] }): ReactNode {
   const most = Math.max(...days.map(({ costUsd }) => costUsd), 0);
-  const [first, last] = [days[0]?.day ?? "", days.at(-1)?.day ?? ""];
+  const now = new Date();
+  const [first, last] = [days[0]?.day ?? "", days.at(-1)?.day ?? ""].map((day) => dayWords(day, now));
   const step = Math.min(MOST_WIDTH_PX, WIDTH_PX / Math.max(1, days.length));
-  const label = `Cost by day, ${first} to ${last}: at most ${formatCost(most)} a day`;
+  const label = `Cost by day, ${first} to ${last}, highest day ${formatCost(most)}`;
   return (
     <figure className="cost-chart">
       <svg viewBox={`0 0 ${WIDTH_PX} ${HEIGHT_PX}`} preserveAspectRatio="none" role="img" aria-label={label}>
@@ -25,13 +26,14 @@ export function CostChart({ days }: { days: readonly DayCost[] }): ReactNode {
           return (
             <g key={day}>
               <rect x={i * step} y="0" width={step} height={HEIGHT_PX} className="day">
-                <title>{`${day}: ${formatCost(costUsd)}, ${plural(turns, "turn")}`}</title>
+                <title>{`${dayWords(day, now)}: ${formatCost(costUsd)}, ${plural(turns, "turn")}`}</title>
               </rect>
               <rect
                 x={i * step + Math.min(GAP_PX, step / 4)}
                 y={HEIGHT_PX - height}
                 width={Math.max(1, step - 2 * Math.min(GAP_PX, step / 4))}
                 height={height}
+                rx="1.5"
                 className="bar"
               />
             </g>
@@ -40,7 +42,7 @@ export function CostChart({ days }: { days: readonly DayCost[] }): ReactNode {
       </svg>
       <figcaption>
         <span>{first}</span>
-        <span>at most {formatCost(most)} a day</span>
+        <span>Highest day {formatCost(most)}</span>
         <span>{last}</span>
       </figcaption>
     </figure>

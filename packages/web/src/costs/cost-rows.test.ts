@@ -2,7 +2,7 @@
  * Costs as a file for spreadsheets, and as days without a gap.
  */
 import { expect, test } from "vitest";
-import { type CostRow, csvOf, everyDay } from "./cost-rows.ts";
+import { type CostRow, csvOf, dayWords, everyDay } from "./cost-rows.ts";
 
 const row = (parts: Partial<CostRow>): CostRow => ({
   turns: 2,
@@ -42,4 +42,11 @@ test("[V110] days in which nothing was spent are days too", () => {
   ]);
   expect(everyDay([], "2026-11-18")).toEqual([]);
   expect(everyDay([], "2026-11-18", "2026-11-12").length).toBe(7);
+});
+
+test("[V110] a day reads as people write it, with its year where that is another", () => {
+  const now = new Date(2026, 10, 18);
+  expect(dayWords("2026-11-05", now)).toBe("Thu, Nov 5");
+  expect(dayWords("2025-12-31", now)).toBe("Wed, Dec 31, 2025");
+  expect(dayWords("", now)).toBe("");
 });

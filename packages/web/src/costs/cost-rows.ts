@@ -35,6 +35,16 @@ export function nameOf(row: CostRow, group: CostGroup): string {
   return row[group] || { day: "", workspace: "No folder", agent: "", model: "Unknown model" }[group];
 }
 
+/** A day of a report as people write it; with its year where that is not this one's. */
+export function dayWords(day: string, now: Date): string {
+  const [year, month, date] = day.split("-").map(Number);
+  if (year === undefined || month === undefined || date === undefined) return day;
+  return new Date(year, month - 1, date).toLocaleDateString("en-US", {
+    ...{ weekday: "short", month: "short", day: "numeric" },
+    ...(year === now.getFullYear() ? {} : { year: "numeric" }),
+  });
+}
+
 const COLUMNS: readonly (readonly [string, (row: CostRow) => string | number])[] = [
   ["turns", (row) => row.turns],
   ["conversations", (row) => row.conversations],

@@ -18,6 +18,7 @@ import {
   type CostRow,
   csvOf,
   DAY_MS,
+  dayWords,
   everyDay,
   nameOf,
 } from "./cost-rows.ts";
@@ -167,7 +168,7 @@ function Table({
               <td>{row.turns.toLocaleString("en-US")}</td>
               <td>{formatCount(row.input)}</td>
               <td>{formatCount(row.output)}</td>
-              <td>{formatCount(row.subagents.input + row.subagents.output)}</td>
+              <td>{formatCount(row.subagents.input + row.subagents.output).replace(/^0$/, "–")}</td>
               <td className="cost-cell">
                 <meter min={0} max={most || 1} value={row.cost_usd ?? 0} aria-hidden="true" />
                 {row.cost_usd === null ? "–" : formatCost(row.cost_usd)}
@@ -183,6 +184,7 @@ function Table({
 function RowName({ row, group }: { row: CostRow; group: CostGroup }): ReactNode {
   const name = nameOf(row, group);
   if (group === "agent") return agentName(name);
+  if (group === "day") return <time dateTime={name}>{dayWords(name, new Date())}</time>;
   const { conversation } = row;
   if (group !== "conversation" || conversation === undefined) return name;
   return (

@@ -26,6 +26,8 @@ export interface ListedConversation {
   readonly turns: number;
   /** It waits for the reader's answer. */
   readonly isAsking: boolean;
+  /** The call that asks; the first of several. */
+  readonly asks: string | undefined;
   readonly isArchived: boolean;
   /** It was deleted; for a short time it can come back. */
   readonly isDeleted: boolean;
@@ -187,6 +189,7 @@ function listed(record: Facts): ListedConversation {
     folder: metadata.cwd,
     turns: record.turns,
     isAsking: (record.asking ?? []).length > 0,
+    asks: record.asking?.[0],
     isArchived: metadata.archived === true,
     isDeleted: record.deleted !== undefined,
     isUnread: false,

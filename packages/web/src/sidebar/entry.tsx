@@ -3,7 +3,7 @@
  * points at it or comes to it by keyboard.
  */
 
-import { formatAge, plural, spentWords } from "@blockyard/kernel";
+import { exactText, formatAge, plural, spentWords } from "@blockyard/kernel";
 import { type PointerEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { archive } from "../actions/actions.ts";
 import { RenameField } from "../actions/rename.tsx";
@@ -14,6 +14,7 @@ import { useSession } from "../state/session.tsx";
 import { AgentIcon, agentName } from "../ui/agent-icon.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { StateMark } from "../ui/state-mark.tsx";
+import { useAsked } from "./asked.ts";
 import type { ListedConversation } from "./conversations.ts";
 import { STATE_WORDS, stateOf } from "./groups.ts";
 import { CARD_MS } from "./limits.ts";
@@ -68,9 +69,11 @@ export function Entry({ conversation, isCurrent, now }: EntryProps): ReactNode {
 }
 
 function Facts({ conversation, now }: { conversation: ListedConversation; now: number }): ReactNode {
-  const { title, provider, model, folder, costUsd, turns, createdAt, updatedAt } = conversation;
+  const { title, provider, model, folder, costUsd, turns, createdAt, updatedAt, asks } = conversation;
+  const asked = useAsked(asks, folder);
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["State", STATE_WORDS[stateOf(conversation)]],
+    ["Asks", asked && exactText(asked.words)],
     ["Agent", provider && [agentName(provider), model].filter(Boolean).join(" · ")],
     ["Folder", folder],
     ["Cost", spentWords(costUsd)],

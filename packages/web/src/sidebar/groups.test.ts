@@ -18,6 +18,7 @@ const conversation = (id: string, parts: Partial<ListedConversation>): ListedCon
   folder: undefined,
   turns: 1,
   isAsking: false,
+  asks: undefined,
   isArchived: false,
   isDeleted: false,
   isFiles: false,

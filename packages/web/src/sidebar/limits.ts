@@ -1,5 +1,9 @@
 /** Bounds of the sidebar. */
 
+// Asked
+/** Requests whose words are kept. */
+export const KEPT_ASKS = 200;
+
 // Conversations
 /** Conversations that are asked for at once, and in all. */
 export const LISTED_CONVERSATIONS = 500;

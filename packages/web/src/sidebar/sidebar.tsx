@@ -2,7 +2,7 @@
  * The left side: the workspace, a way to begin, and its conversations: what needs the reader, what runs, then by day.
  */
 
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import { useCell, useCellPart } from "../state/cell.ts";
 import { useOpen } from "../state/disclosure.ts";
 import { isSidebarOpen, overlay } from "../state/page-state.ts";
@@ -15,7 +15,8 @@ import { ThemeButton } from "../ui/theme-button.tsx";
 import type { Conversations, ListedConversation } from "./conversations.ts";
 import { archivedWords, Entry, EntryMenu } from "./entry.tsx";
 import { groupsOf, STATE_WORDS, stateOf } from "./groups.ts";
-import { AGE_MS, DRAWN_ENTRIES } from "./limits.ts";
+import { DRAWN_ENTRIES } from "./limits.ts";
+import { useNow } from "./now.ts";
 import { WorkspaceSwitcher } from "./workspace-switcher.tsx";
 
 const WIDTH = { least: 200, most: 440, usual: 264 };
@@ -60,7 +61,7 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
       <input
         className="filter"
         type="search"
-        placeholder="Filter"
+        placeholder="Filter conversations"
         aria-label="Filter conversations"
         value={filter}
         onChange={(event) => setFilter(event.target.value)}
@@ -227,14 +228,4 @@ function matches(conversation: ListedConversation, words: string): boolean {
   const { title, provider, id, model, folder, isUnread, isArchived } = conversation;
   const states = [STATE_WORDS[stateOf(conversation)], isUnread ? "unread" : "", isArchived ? "archived" : ""];
   return [title, provider, model, folder, id, ...states].join(" ").toLowerCase().includes(words);
-}
-
-/** Ages grow: the list is drawn again now and then. */
-function useNow(): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), AGE_MS);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
 }

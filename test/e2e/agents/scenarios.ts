@@ -292,10 +292,12 @@ const background: Scenario = {
   async run(harness) {
     const part = harness.agent.background?.("sleep 300");
     if (part === undefined) throw new Error("it starts none");
+    // The model goes on, and says no more until the task is stopped.
+    const stopped = Promise.withResolvers<void>();
     const { conversation, turn } = await harness.begin("Start it", [
       { parts: [part] },
-      { parts: [harness.agent.quiet("sleep 4; echo waited")] },
-      say("It runs."),
+      { parts: [harness.agent.quiet("echo beside")] },
+      say("It runs.", { hold: { after: 4, until: stopped.promise } }),
     ]);
     await harness.lab.wait("its task", async () => {
       await harness.allow(conversation);
@@ -303,6 +305,7 @@ const background: Scenario = {
       return status === 200 && body.tasks?.length > 0 ? true : undefined;
     });
     await harness.owner.stopTask(conversation);
+    stopped.resolve();
     await harness.over(conversation, turn, { allows: true });
     await sleep(300);
     await harness.isClosed(conversation);

@@ -27,6 +27,21 @@ it.each([
   [call({ toolName: "exec_command", input: { cmd: ["ls", "-la"] } }), [], "$ ls -la"],
   [call({ toolName: "Bash", compactParams: "x" }), [ran({ command: "a &&\n  b" })], "$ a && ↵ b"],
   [call({ toolName: "command_execution", compactParams: "ls" }), [], "Run: ls"],
+  [
+    call({
+      toolName: "command_execution",
+      compactParams: "echo $'hi'",
+      input: { command: `/bin/bash -lc "echo \\$'hi'"` },
+    }),
+    [],
+    "$ echo $'hi'",
+  ],
+  [
+    call({ toolName: "Bash", compactParams: "bash -c 'ls'", input: { command: "bash -c 'ls'" } }),
+    [],
+    "$ bash -c 'ls'",
+  ],
+  [call({ toolName: "command_execution", input: { command: "bash -lc ls" } }), [], "$ bash -lc ls"],
   [call({ toolName: "AskUserQuestion", compactParams: "Which?" }), [], "Asked a question: Which?"],
   [call({ toolName: "ExitPlanMode", compactParams: "# Plan" }), [], "Plan: "],
   [call({ toolName: "ExitPlanMode", compactParams: "## Round prices" }), [], "Plan: Round prices"],

@@ -32,7 +32,7 @@ export function callLine(call: Facts, results: readonly Facts[], folder?: string
   const name = shortenPaths(toolTitle(toolName ?? "", displayName), folder);
   const ran = results.find(({ kind }) => kind === "command")?.metadata;
   const isRun = deed === "run" || deedOf(toolName ?? "") === "run";
-  const command = isRun ? (wordsOf(ran?.command) ?? commandIn(input)) : undefined;
+  const command = isRun ? (wordsOf(ran?.command) ?? meantIn(commandIn(input), compactParams)) : undefined;
   if (command === undefined) {
     // How many there are is said with how many are done.
     const isCounted =
@@ -75,6 +75,16 @@ export function endWord(call: Facts, results: readonly Facts[]): string {
 /** A path as short as its call says it. */
 export function shortPath(path: string, subject: string): string {
   return subject !== "" && path.endsWith(`/${subject}`) ? subject : path;
+}
+
+/** What an agent prints in front of every command that it runs. */
+const SHELL =
+  /^(?:\S*[/\\])?(?:ba|z|da|fi)?sh(?:\.exe)? -l?i?c |^(?:\S*[/\\])?(?:pwsh|powershell)(?:\.exe)? (?:\S+ )*-command |^(?:\S*[/\\])?cmd(?:\.exe)? \/c /i;
+
+/** The command without the shell that runs it, where its row has it so: before it has any output nothing else does. */
+function meantIn(printed: string | undefined, row: string | undefined): string | undefined {
+  const isWrapped = printed !== undefined && SHELL.test(printed);
+  return isWrapped && row !== undefined && row !== "" && !SHELL.test(row) ? row : printed;
 }
 
 /** A command's text, whatever its tool calls it. */

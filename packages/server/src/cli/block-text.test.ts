@@ -1,8 +1,8 @@
 /** Blocks as terminal text: of what is long the ends are shown, and what is left out is counted. */
-import type { BlockSnapshot } from "@blockyard/kernel";
+import type { BlockSnapshot, TurnView } from "@blockyard/kernel";
 import { expect, test } from "vitest";
 import { timeline } from "../export/timeline.ts";
-import { blockText, itemText, nodeText } from "./block-text.ts";
+import { blockText, itemText, nodeText, turnText } from "./block-text.ts";
 import { styleFor } from "./terminal.ts";
 
 const options = { style: styleFor({ isTTY: false } as typeof process.stdout), width: 80, isFull: false };
@@ -93,4 +93,12 @@ test("[V121] quiet ones that follow each other are one line, and every one of th
     timeline(nodes, undefined).map((item) => itemText(item, { ...options, isFull }));
   expect(shown(false)).toEqual(["▸ Read 2 files\n"]);
   expect(shown(true)).toEqual(["● Read a.txt\n● Read b.txt\n"]);
+});
+
+test("[U13] why a turn failed is said once", () => {
+  const turn = { status: "error", reason: "failed", error: "It died.", model: "m" } as TurnView;
+  const error = blockOf("error", "It died.");
+  expect(turnText(turn, options, error)).toBe("── failed · m\n\n");
+  expect(turnText(turn, options, blockOf("error", "Another thing"))).toBe("── ended: It died. · m\n\n");
+  expect(turnText(turn, options)).toBe("── ended: It died. · m\n\n");
 });

@@ -105,8 +105,9 @@ interface Around {
   readonly todo?: BlockSnapshot | undefined;
 }
 
-export function turnText(turn: TurnView, { style, width }: TextOptions): string {
-  const facts = turnFacts(turn);
+/** `last`: what stands above it. Why the turn failed is said once. */
+export function turnText(turn: TurnView, { style, width }: TextOptions, last?: BlockSnapshot): string {
+  const facts = turnFacts(turn, last?.kind === "error" && last.content === turn.error);
   return facts === "" ? "" : `${style.dim(oneLine(`── ${facts}`, width))}\n\n`;
 }
 

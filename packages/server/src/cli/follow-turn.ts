@@ -48,6 +48,8 @@ export async function followTurn(
   let isDropped = false;
   /** What the agent asked for and was not given. */
   let denied = 0;
+  /** What was shown last. */
+  let last: BlockSnapshot | undefined;
   /** What another turn asks is answered by whoever started that. */
   const isOwn = ({ metadata }: BlockSnapshot) => metadata.turn === undefined || metadata.turn === turn;
   const follower = new Follower(client, conversation, since, {
@@ -55,6 +57,7 @@ export async function followTurn(
     show: (shown) => (isJson ? Promise.resolve() : print(shown)),
     ended: async (block) => {
       isDropped ||= block.block_id === prompt && block.status === "error";
+      last = block;
       const state = askOf(block.metadata)?.state;
       if (isOwn(block) && (state === "denied" || state === "expired")) denied++;
       if (isJson) await printJson({ ...block, type: "block" });
@@ -93,7 +96,7 @@ export async function followTurn(
       if (!ended) continue;
       while (!(await follower.step(0)));
       if (isJson) await printJson({ type: "turn", conversation, ...ended });
-      else await print(`\n${turnText(ended, text)}`);
+      else await print(`\n${turnText(ended, text, last)}`);
       if (!isJson) printNote(afterwards(conversation, denied));
       if (isStopped) return EXIT.interrupted;
       return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;

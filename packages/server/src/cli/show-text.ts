@@ -36,7 +36,7 @@ export async function showConversation(client: BlockSource, id: string, isFull: 
     const last =
       item.type === "node" ? item.node : item.type === "gathered" ? item.items.at(-1)?.node : undefined;
     const turn = last && footers.get(last);
-    if (turn) await print(turnText(turn, text));
+    if (turn) await print(turnText(turn, text, last?.block));
   }
   for (const way of tree.others)
     for (const item of timeline(way, tree.head)) await print(itemText(item, text, 1));

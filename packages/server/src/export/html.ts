@@ -89,11 +89,18 @@ function turnHtml(turn: TurnView): Html {
   return html`<footer class="turn dim">${turnFacts(turn)}</footer>`;
 }
 
-export function turnFacts(turn: TurnView): string {
+/** `isTold`: why it failed stands above already. */
+export function turnFacts(turn: TurnView, isTold = false): string {
   const { status, reason, model, usage, cost_usd, duration_ms, error } = turn;
   const { steps, apiMs } = nativeFacts(turn.native);
   const parts = [
-    reason === "cancelled" ? "stopped" : status === "error" ? `ended: ${error ?? reason ?? "failed"}` : "",
+    reason === "cancelled"
+      ? "stopped"
+      : status !== "error"
+        ? ""
+        : isTold
+          ? (reason ?? "failed")
+          : `ended: ${error ?? reason ?? "failed"}`,
     model ?? "",
     usage === undefined
       ? ""

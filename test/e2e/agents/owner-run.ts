@@ -112,7 +112,7 @@ export class RunOwner implements Owner {
     this.#terminal = undefined;
     if (terminal === undefined) return;
     const code = await terminal.ended();
-    if (code !== 1 || !/^blockyard: .*does not answer/m.test(terminal.text))
+    if (code !== 1 || !/^blockyard: .*does not answer[\s\S]*blockyard attach /m.test(terminal.text))
       throw new Error(`without its server it ended with ${code}: ${terminal.tail}`);
     this.#isCut = true;
   }

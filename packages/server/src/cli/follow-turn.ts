@@ -6,7 +6,7 @@
 import { askOf, type BlockSnapshot, plural, type TurnView } from "@blockyard/kernel";
 import { type BlockSource, known } from "./block-source.ts";
 import { turnText } from "./block-text.ts";
-import { EXIT } from "./command.ts";
+import { CommandError, EXIT } from "./command.ts";
 import { Follower } from "./follow.ts";
 import { print, printJson, printNote, styleFor, terminalWidth } from "./terminal.ts";
 import { answerAsk } from "./terminal-ask.ts";
@@ -96,17 +96,30 @@ export async function followTurn(
       if (!ended) continue;
       while (!(await follower.step(0)));
       if (isJson) await printJson({ type: "turn", conversation, ...ended });
-      else await print(`\n${turnText(ended, text, last)}`);
-      if (!isJson) printNote(afterwards(conversation, denied));
+      else await conclude(turnText(ended, text, last), afterwards(conversation, denied));
       if (isStopped) return EXIT.interrupted;
       return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;
     }
   } catch (error) {
     await follower.endLine();
-    throw error;
+    throw withNext(error, conversation);
   } finally {
     process.off("SIGINT", stop);
   }
+}
+
+async function conclude(facts: string, next: string): Promise<void> {
+  await print(`\n${facts}`);
+  printNote(next);
+}
+
+/** The server went away, or would not go on: what to do when it is back. */
+function withNext(error: unknown, conversation: string): unknown {
+  if (!(error instanceof CommandError)) return error;
+  return new CommandError(
+    `${error.message}\nThen continue here: blockyard attach ${conversation}`,
+    error.code,
+  );
 }
 
 function afterwards(conversation: string, denied: number): string {

@@ -20,7 +20,7 @@ import { nodeEnv } from "../system/env.ts";
 import type { BlockSource } from "./block-source.ts";
 import { Follower } from "./follow.ts";
 import { styleFor } from "./terminal.ts";
-import { askText, forgetTyped, typed } from "./terminal-ask.ts";
+import { askText, forgetTyped, typed, watchAnswer } from "./terminal-ask.ts";
 
 type Draft = Parameters<Parameters<Kernel["write"]>[1]["plan"]>[0];
 
@@ -282,6 +282,24 @@ it("[U94] what is answered elsewhere need not be typed", async () => {
   over.abort();
   expect(await answer).toBeUndefined();
   expect(await typed("Allow? ", { ...keyboard, signal: over.signal })).toBeUndefined();
+});
+
+it.each<[string, string, string, string | undefined]>([
+  ["that runs is answered elsewhere", "asked", "allowed", "ann allowed this"],
+  ["that runs expires", "asked", "expired", "Not answered: the turn was stopped"],
+  ["from before a restart is answered elsewhere", "expired", "allowed", "ann allowed this"],
+  ["from before a restart has expired, and waits for its answer", "expired", "expired", undefined],
+])("[U94] [U96] a request of a turn %s", async (_, before, now, words) => {
+  const over = new AbortController();
+  const ask = { id: "a", kind: "permission", answeredBy: "ann" };
+  let looks = 0;
+  const call = async () => {
+    if (++looks === 2) over.abort();
+    return { metadata: { ask: { ...ask, state: now }, reason: "cancelled" } };
+  };
+  const client = { call } as unknown as BlockSource;
+  const state = before as "asked";
+  expect(await watchAnswer(client, "c/codex/1", { id: "a", state }, over.signal)).toBe(words);
 });
 
 it.each<[string, string, string | undefined, number]>([

@@ -76,7 +76,7 @@ async function atTerminal(client: BlockSource, block: BlockSnapshot, ask: Ask): 
   const elsewhere = new AbortController();
   const type: Type = (question) => asked(question, elsewhere.signal);
   const over = new AbortController();
-  const watched = watchAnswer(client, block.block_id, ask.id, over.signal).then((words) => {
+  const watched = watchAnswer(client, block.block_id, ask, over.signal).then((words) => {
     if (words === undefined) return;
     elsewhere.abort();
     printNote(words === "" ? "" : `\n${words}`);
@@ -144,11 +144,14 @@ async function permission(
   };
 }
 
-/** How an ask was answered by somebody else, in words: none where the server is gone. Undefined: that is of no interest any more. */
-async function watchAnswer(
+/**
+ * How an ask was answered by somebody else, in words: none where the server is gone. Undefined: that is of no interest any more. One
+ * that a restart has cut off has expired before it is answered.
+ */
+export async function watchAnswer(
   client: BlockSource,
   block_id: string,
-  id: string,
+  { id, state }: Pick<Ask, "id" | "state">,
   over: AbortSignal,
 ): Promise<string | undefined> {
   while (!over.aborted) {
@@ -159,7 +162,8 @@ async function watchAnswer(
     if (over.aborted) return undefined;
     if (isProblem(block)) return "";
     const ask = askOf(block.metadata);
-    if (ask?.id === id && ask.state !== "asked") return askWords(ask, undefined, block.metadata.reason);
+    if (ask?.id === id && ask.state !== "asked" && ask.state !== state)
+      return askWords(ask, undefined, block.metadata.reason);
   }
   return undefined;
 }

@@ -111,6 +111,29 @@ describe("lines", () => {
 });
 
 describe("items", () => {
+  it("[X76] an item that is like a tool is a call", () => {
+    const item = {
+      type: "browserCall",
+      id: "b",
+      url: "https://x.example",
+      status: "completed",
+      result: "Page",
+    };
+    const { blocks, unknown } = whole(
+      started({ ...item, status: "inProgress", result: null }),
+      completed(item),
+    );
+    expect(unknown).toEqual({});
+    expect(blocks).toMatchObject([
+      {
+        kind: "tool_call",
+        status: "done",
+        metadata: { toolName: "browser_call", input: { url: "https://x.example" } },
+      },
+      { kind: "tool_result", text: "Page" },
+    ]);
+  });
+
   it("[X61] an item that only completes, or is told twice, is one block", () => {
     const message = { type: "agentMessage", id: "m", text: "hi" };
     const { blocks } = whole(

@@ -7,13 +7,15 @@
 
 import type { JsonObject, Reason } from "@blockyard/kernel";
 import { cutCall, endCall, type Outcome, openResult, resultKey, startCall, wholeBlock } from "../call.ts";
+import type { ToolItem } from "../codex/item.ts";
+import { readOther } from "../codex/other-tool.ts";
 import { commandMetadata, displayOf, outcomeOf } from "../codex/outcome.ts";
 import { bounds } from "../limits.ts";
 import { given, listOf, numberOf, textOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
 import { unknownEvent } from "../unknown.ts";
 import { takeExpired } from "./answers.ts";
-import { changesOf, readCommand, readTool, saidIn, thoughtsIn } from "./item.ts";
+import { changesOf, readCommand, readTool, saidIn, statusOf, thoughtsIn } from "./item.ts";
 import { noticeOf, otherCall } from "./other-items.ts";
 import {
   itemKey,
@@ -88,7 +90,7 @@ function openOther(
     out.push(...wholeBlock({ ...placeIn(thread), key: noticeKey(state), ...notice }));
     return addOpen(state, out, thread, id, { ...blank(state, item, type), shape: "notice" });
   }
-  const tool = readTool(item);
+  const tool = toolOf(item);
   const display = tool === undefined ? otherCall(item) : displayOf(tool);
   if (display === undefined) return openUnknown(state, out, thread, item, id, type);
   const toolUseId = `${state.run}:${id}`;
@@ -103,6 +105,12 @@ function openOther(
   } as const;
   linkAgents(state, item, key);
   return addOpen(state, out, thread, id, opened);
+}
+
+/** A tool that has a shape of its own here is none that nobody knows. */
+function toolOf(item: JsonObject): ToolItem | undefined {
+  const tool = readTool(item);
+  return tool ?? (otherCall(item) === undefined ? readOther(item, statusOf(item)) : undefined);
 }
 
 /** Which thread the call has started: its events stand below it. */
@@ -276,7 +284,7 @@ function endText(out: Out, thread: Thread, known: OpenItem): void {
 function endTool(state: State, out: Out, known: OpenItem): void {
   const { item } = known;
   linkAgents(state, item, known.key);
-  const tool = readTool(item);
+  const tool = toolOf(item);
   const outcome = tool === undefined ? otherCall(item)?.outcome : outcomeOf(tool);
   const hasMore =
     tool?.type === "command" &&

@@ -267,6 +267,31 @@ describe("items", () => {
   });
 });
 
+it.each<[JsonObject, readonly string[]]>([
+  [{ type: "browser_call", action: { url: "a" }, output: "Page" }, ["tool_call done", "tool_result done"]],
+  [
+    { type: "browser_call", url: "a", result: { content: [{ type: "text", text: "Page" }] } },
+    ["tool_call done", "tool_result done"],
+  ],
+  [
+    { type: "sparkle", tool: "glow", status: "failed", error: { message: "Dark" } },
+    ["tool_call error", "tool_result error"],
+  ],
+  [{ type: "page_view" }, ["tool_call done"]],
+])("[X6] an item that is like a tool is a call: %j", (item, expected) => {
+  const whole = { id: "i", status: "completed", ...item };
+  const folded = run(
+    thread(),
+    turn,
+    started({ ...whole, status: "in_progress" }),
+    completed(whole),
+    finished(),
+  );
+  expect(shape(folded)).toEqual(expected);
+  expect(folded.unknown).toEqual({});
+  expect(folded.blocks[0]?.metadata.toolName).toBe(item.tool ?? item.type);
+});
+
 it("[X6] what is not known and never completes keeps its last state too", () => {
   const item = (state: number): JsonObject => ({ id: "i", type: "hologram", state });
   const folded = run(thread(), turn, started(item(1)), updated(item(2)), finished());

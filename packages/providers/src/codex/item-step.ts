@@ -260,6 +260,8 @@ function aboutOf(item: Item): string {
       return item.query;
     case "collab":
       return `${item.tool} ${item.prompt ?? ""}`;
+    case "other":
+      return item.name;
     default:
       return "";
   }

@@ -12,6 +12,7 @@ import { isObject } from "../framing/json.ts";
 import type { TodoItem } from "../outcome.ts";
 import { given, listOf, numberOf, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
 import { type ChangeKind, unifiedDiff } from "../unified-diff.ts";
+import { type OtherTool, readOther } from "./other-tool.ts";
 import { joinWords, unwrapCommand, unwrapWords } from "./shell.ts";
 
 export type ItemStatus = "running" | "done" | "failed" | "denied";
@@ -74,7 +75,7 @@ export interface AgentState {
   readonly message?: string;
 }
 
-export type ToolItem = Command | Files | McpCall | Search | Todo | Collab;
+export type ToolItem = Command | Files | McpCall | Search | Todo | Collab | OtherTool;
 
 export type Item =
   | ToolItem
@@ -105,7 +106,7 @@ export function readItem(item: JsonObject): Item | undefined {
     case "collab_tool_call":
       return readCollab(item);
     default:
-      return undefined;
+      return readOther(item, readStatus(item));
   }
 }
 

@@ -9,6 +9,7 @@ import { changesOutcome, outputRow, todoOutcome } from "../outcome.ts";
 import { given, listOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { compactParams, cutRow, rowOf } from "../row.ts";
 import type { AgentState, Collab, Command, Files, McpCall, Search, ToolItem } from "./item.ts";
+import { otherFace, otherOutcome } from "./other-tool.ts";
 
 /** What is known of a call before it has a place in the stream. */
 export interface CallFace {
@@ -75,6 +76,8 @@ export function displayOf(item: ToolItem): CallFace {
         compactParams:
           rowOf(item.prompt ?? "") ?? rowOf(item.receivers.map((id) => id.slice(0, 8)).join(", ")),
       };
+    case "other":
+      return otherFace(item);
   }
 }
 
@@ -92,6 +95,8 @@ export function outcomeOf(item: ToolItem): Outcome {
       return { ...todoOutcome(item.items), input: displayOf(item).input };
     case "collab":
       return collabOutcome(item);
+    case "other":
+      return otherOutcome(item);
   }
 }
 

@@ -4,7 +4,7 @@
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import { type Folded, type FoldedBlock, fold, providers } from "@blockyard/providers";
 
-type Line = { readonly [key: string]: unknown };
+export type Line = { readonly [key: string]: unknown };
 
 export function init(extra: Line = {}): Line {
   return { type: "system", subtype: "init", session_id: "s", cwd: "/w", model: "m", ...extra };

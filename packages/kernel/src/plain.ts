@@ -41,7 +41,9 @@ export {
   formatCost,
   formatCount,
   formatDuration,
+  outputWords,
   plural,
   spentWords,
+  turnSpentWords,
 } from "./presentation/format.ts";
 export { modelName, typedCalls } from "./tools/calls.ts";

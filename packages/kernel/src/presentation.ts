@@ -36,8 +36,10 @@ export {
   formatCost,
   formatCount,
   formatDuration,
+  outputWords,
   plural,
   spentWords,
+  turnSpentWords,
 } from "./presentation/format.ts";
 export { gather, gatheredWords, livingTodos, type TodoStep } from "./presentation/gather.ts";
 export { SUMMARY_LINES } from "./presentation/limits.ts";

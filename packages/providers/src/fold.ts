@@ -43,6 +43,7 @@ export interface FoldedTurn {
   readonly stopReason?: string;
   readonly usage?: Usage;
   readonly costUsd?: number;
+  readonly uncounted?: true;
   readonly durationMs?: number;
   readonly models?: readonly string[];
   readonly error?: string;

@@ -195,6 +195,27 @@ describe.skipIf(why !== "")(`Claude Code over its control protocol${why}`, () =>
     expect(calls.map(({ status }) => status)).toEqual(["done", "done"]);
   });
 
+  it("[D98] a server that is killed while an agent works in the background leaves what was spent, as the least", async () => {
+    const conversation = await lab.conversation();
+    const task = { description: "Survey", prompt: "Survey it", subagent_type: "general-purpose" };
+    const { turn } = await lab.start(conversation, "Survey and be killed", (asked) => {
+      const said = JSON.stringify(asked.body);
+      if (!said.includes("Survey and be killed"))
+        return { parts: [call("Bash", { command: "sleep 600", description: "Wait" })] };
+      if (said.includes("tool_result")) return say("It is under way.");
+      return { parts: [call("Agent", { ...task, run_in_background: true })] };
+    });
+    const spent = await lab.wait("what was spent", async () => {
+      await lab.answer(conversation, true);
+      return (await lab.turns(conversation)).find(({ cost_usd }) => cost_usd !== undefined);
+    });
+    expect(spent).toMatchObject({ turn, status: "running" });
+    await lab.server.kill();
+    await lab.startAgain();
+    const [left] = await lab.turns(conversation);
+    expect(left).toMatchObject({ reason: "interrupted", cost_usd: spent.cost_usd, uncounted: true });
+  });
+
   it("[D56] [D97] a command in the background outlives its turn, a stop and the next turn, and its end wakes the agent", async () => {
     const conversation = await lab.conversation();
     const mark = join(lab.folder, "goes-on");
@@ -219,7 +240,14 @@ describe.skipIf(why !== "")(`Claude Code over its control protocol${why}`, () =>
     await lab.server.do("turn.stop", { conversation });
     held.resolve();
     const ended = await lab.over(conversation, stopped.turn);
-    expect(ended).toMatchObject({ status: "error", reason: "cancelled" });
+    // What was read for the answer is known, and neither what it said nor what it cost.
+    expect(ended).toMatchObject({
+      status: "error",
+      reason: "cancelled",
+      uncounted: true,
+      usage: { output: 0 },
+    });
+    expect([ended.cost_usd, (ended.usage?.input ?? 0) > 0]).toEqual([undefined, true]);
     expect(await lab.turn(conversation, "Go on", [say("Going on.")])).toMatchObject({ status: "done" });
     expect([await tasks(), (await of("command"))?.status]).toEqual([[expect.anything()], "running"]);
     const before = await lab.turns(conversation);

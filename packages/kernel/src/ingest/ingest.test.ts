@@ -424,6 +424,30 @@ describe("[E8] import", () => {
 });
 
 describe("orphans", () => {
+  it("[D98] of a turn that a dead process left, what it had used is known, and that it is not all", async () => {
+    const world = new World();
+    const ingest = await world.open();
+    const usage = (input: number) => ({ input, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0 });
+    const told = (messageId: string, input: number): BlockEvent => ({
+      ...{ type: "message-usage", messageId, turn: "t", usage: usage(input) },
+    });
+    await ingest.push([{ type: "turn-start", turn: "t", provider: "claude" }, told("a", 100)]);
+    await ingest.settle();
+    await world.env.advance(limits.turnUsageMs);
+    await ingest.push([told("b", 20)]);
+    await ingest.settle();
+    await ingest.push([told("c", 3)]);
+    await ingest.settle();
+    const turns = async () => (await world.store.turns(world.conversation)) as readonly Turn[];
+    const [running] = await turns();
+    expect(running).toMatchObject({ status: "running", usage: { input: 120, output: 2 } });
+    expect(running).not.toHaveProperty("messages");
+    await closeOrphans(world.kernel, "owner");
+    expect(await turns()).toMatchObject([{ status: "error", usage: { input: 120 }, uncounted: true }]);
+    const record = await world.kernel.conversation(world.conversation);
+    expect(record).toMatchObject({ usage: { input: 120 }, uncounted: 1 });
+  });
+
   it("[R18] what a dead process left open is closed once, with a reason", async () => {
     const world = new World();
     const ingest = await world.open();

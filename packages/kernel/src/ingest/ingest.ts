@@ -58,6 +58,7 @@ export class Ingest {
   /** The adapter's name for the turn that the caller has opened. */
   #alias: string | undefined;
   #titled = false;
+  #usageAt: number | undefined;
   #at: number | undefined;
   #failure: Problem | undefined;
   /** The turn that the caller has opened has not begun: the turns that begin now are others. */
@@ -324,6 +325,7 @@ export class Ingest {
           turn: this.#turn,
           alias: this.#alias,
           titled: this.#titled,
+          usageAt: this.#usageAt,
           at: this.#at,
         });
         for (const item of items) writer.apply(item);
@@ -341,6 +343,7 @@ export class Ingest {
     this.#head = writer.place.head;
     this.#turn = writer.place.turn;
     this.#titled = writer.place.titled;
+    this.#usageAt = writer.place.usageAt;
     this.#at = writer.place.at;
     this.refused += writer.refused;
     return null;

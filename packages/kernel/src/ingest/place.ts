@@ -29,6 +29,8 @@ export interface Place {
   turn: string | undefined;
   readonly alias: string | undefined;
   titled: boolean;
+  /** When a turn's usage was last written; undefined before that. */
+  usageAt: number | undefined;
   /** The time of the last event that had one; undefined where events are written as they happen. */
   at: number | undefined;
 }

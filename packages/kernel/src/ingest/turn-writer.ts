@@ -5,10 +5,11 @@
  * It writes no blocks: that is event-writer.ts.
  */
 
-import { begunTurn, type MessageUsage, type Turn } from "../model/conversation.ts";
+import { addUsage, begunTurn, type MessageUsage, NO_USAGE, type Turn } from "../model/conversation.ts";
 import type { BlockEvent } from "../model/event.ts";
 import type { AgentId, BlockId } from "../model/ids.ts";
 import { sameJson } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
 import type { Draft } from "../write/draft.ts";
 import type { IngestOptions, Place } from "./place.ts";
 
@@ -88,7 +89,20 @@ export class TurnWriter {
       ...(parent === undefined ? {} : { parent }),
     };
     // Written with the turn's end, or with whatever changes the turn next: a turn is one op, not one per message.
-    this.changed.set(turn.id, { ...turn, messages: { ...turn.messages, [event.messageId]: usage } });
+    const told = { ...turn, messages: { ...turn.messages, [event.messageId]: usage } };
+    this.changed.set(turn.id, told);
+    this.#keepUsage(told);
+  }
+
+  /** Now and then, what a turn has used so far, so that it is known where its process is killed. */
+  #keepUsage({ messages = {}, ...turn }: Turn): void {
+    const { at, usageAt = turn.startedAt } = this.#place;
+    if (at !== undefined || turn.status !== "running" || this.#draft.at - usageAt < limits.turnUsageMs)
+      return;
+    this.#place.usageAt = this.#draft.at;
+    const used = Object.values(messages).map(({ usage }) => usage);
+    const kept = this.#draft.turn(turn.id) ?? turn;
+    this.#draft.setTurn({ ...kept, usage: used.reduce(addUsage, NO_USAGE) });
   }
 
   #nameOf(turn: string): string {

@@ -110,7 +110,8 @@ function withTurn(record: Conversation, turn: Turn, previous: Turn | undefined):
   // With whom a conversation is held is not for a program to say that has only joined it.
   const isGuests = turn.leased === true && turn.agent !== record.createdBy;
   const held = { provider: turn.provider, ...(turn.model === undefined ? {} : { model: turn.model }) };
-  const { ended: _, ...rest } = record;
+  const { ended: _, uncounted: before = 0, ...rest } = record;
+  const uncounted = before - (previous?.uncounted ? 1 : 0) + (turn.uncounted ? 1 : 0);
   const ended = turn.status === "error" ? (turn.reason ?? "failed") : undefined;
   return {
     ...rest,
@@ -120,6 +121,7 @@ function withTurn(record: Conversation, turn: Turn, previous: Turn | undefined):
     ...(isGuests ? {} : held),
     usage,
     costUsd,
+    ...(uncounted > 0 ? { uncounted } : {}),
   };
 }
 

@@ -55,6 +55,8 @@ export interface Conversation {
   readonly usage: Usage;
   /** Stated by providers, or from the user's price table; null while nobody has stated any. */
   readonly costUsd: number | null;
+  /** Turns that used more than is counted; absent where there is none. */
+  readonly uncounted?: number;
   readonly turns: number;
   readonly metadata: ConversationMetadata;
   /** It was deleted: hidden from everybody, and removed from the store when its undo time is over. */
@@ -102,6 +104,8 @@ export interface Turn {
   readonly durationMs?: number;
   readonly usage?: Usage;
   readonly costUsd?: number;
+  /** It used more than `usage` and `costUsd` say: an answer was cut, or its process ended, before that was counted. */
+  readonly uncounted?: true;
   /** Usage by message id; of sub-agents too. */
   readonly messages?: { readonly [messageId: string]: MessageUsage };
   readonly native?: JsonObject;

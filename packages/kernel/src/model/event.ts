@@ -57,6 +57,8 @@ export type BlockEvent =
       readonly usage?: Usage;
       /** Stated by the provider for this turn alone; absent where it states none. */
       readonly costUsd?: number;
+      /** It used more than is stated: an answer was cut before its provider had counted it. */
+      readonly uncounted?: true;
       readonly durationMs?: number;
       readonly models?: readonly string[];
       readonly native?: JsonObject;

@@ -166,6 +166,8 @@ export const limits = {
   pastSessions: 200,
   /** What an agent with sessions of its own is told of a conversation that it does not know: in all, … */
   toldChars: 120_000,
+  /** How often a running turn's usage is written. */
+  turnUsageMs: 30_000,
   /** … of one text or file, of one call's input, of one result. */
   toldTextChars: 16_000,
   toldInputChars: 500,

@@ -123,7 +123,8 @@ function close(draft: Draft, blocks: readonly BlockId[], turns: readonly string[
   }
   const stopped = turns.flatMap((id) => draft.turn(id) ?? []).filter(({ status }) => status === "running");
   for (const turn of stopped) {
-    draft.setTurn({ ...turn, status: "error", reason: "interrupted", endedAt: draft.at });
+    // What it used since it last said so, nobody knows.
+    draft.setTurn({ ...turn, status: "error", reason: "interrupted", endedAt: draft.at, uncounted: true });
   }
   return { blocks: ended, turns: stopped.length };
 }

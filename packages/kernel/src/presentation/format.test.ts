@@ -1,7 +1,16 @@
 /** Numbers as people read them, and texts that hide something. */
 import { describe, expect, test } from "vitest";
 import { exactName, exactText } from "../presentation/exact.ts";
-import { formatAge, formatCost, formatCount, formatDuration, plural, spentWords } from "./format.ts";
+import {
+  formatAge,
+  formatCost,
+  formatCount,
+  formatDuration,
+  outputWords,
+  plural,
+  spentWords,
+  turnSpentWords,
+} from "./format.ts";
 
 describe("format", () => {
   test.each([
@@ -10,6 +19,13 @@ describe("format", () => {
     [formatCost(0), "$0"],
     [formatCost(1234.5), "$1,235"],
     [spentWords(0.02), "$0.02"],
+    [spentWords(0.02, true), "$0.02+"],
+    [turnSpentWords({ costUsd: 0.02, uncounted: true }), "$0.02+"],
+    [turnSpentWords({ uncounted: true }), "cost unknown"],
+    [turnSpentWords({}), ""],
+    [outputWords("64", undefined), "64 out"],
+    [outputWords("64", true), "64+ out"],
+    [outputWords("0", true), "output not counted"],
     [formatCount(999), "999"],
     [formatCount(13_324), "13k"],
     [formatCount(1_340), "1.3k"],

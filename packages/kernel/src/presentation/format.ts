@@ -8,9 +8,28 @@ export function formatCost(usd: number): string {
   return usd < 100 ? `$${usd.toFixed(2)}` : `$${Math.round(usd).toLocaleString("en-US")}`;
 }
 
-/** What was spent, to be said beside a turn or a conversation; nothing where that is not known, or nothing was. */
-export function spentWords(usd: number | null | undefined): string {
-  return usd === null || usd === undefined || usd === 0 ? "" : formatCost(usd);
+/**
+ * What was spent, to be said beside a turn or a conversation; nothing where that is not known, or nothing was. `isLeast`: it was more
+ * than this, and nobody knows how much.
+ */
+export function spentWords(usd: number | null | undefined, isLeast = false): string {
+  if (usd === null || usd === undefined || usd === 0) return "";
+  return isLeast ? `${formatCost(usd)}+` : formatCost(usd);
+}
+
+/** The same of a turn; also that it is not known, where something was spent that its agent states no cost of. */
+export function turnSpentWords(turn: {
+  readonly costUsd?: number | undefined;
+  readonly uncounted?: true | undefined;
+}): string {
+  const spent = spentWords(turn.costUsd, turn.uncounted);
+  return spent === "" && turn.uncounted && turn.costUsd === undefined ? "cost unknown" : spent;
+}
+
+/** Tokens that were written. Of an answer that was cut, nobody has counted them. */
+export function outputWords(output: string, uncounted: true | undefined): string {
+  if (!uncounted) return `${output} out`;
+  return output === "0" ? "output not counted" : `${output}+ out`;
 }
 
 export function formatCount(count: number): string {

@@ -65,11 +65,13 @@ describe("[T91] sums", () => {
         ...{ day: "2026-11-17", turns: 3, conversations: 2, input: 1_100, cached: 60, output: 110 },
         ...{ subagents: { input: 0, cached: 0, output: 0 }, cost_usd: 0.5 },
         unpriced: { turns: 1, input: 1_000, output: 100 },
+        uncounted: 0,
       },
       {
         ...{ day: "2026-11-16", turns: 1, conversations: 1, input: 50, cached: 0, output: 5 },
         ...{ subagents: { input: 0, cached: 0, output: 0 }, cost_usd: 0.25 },
         unpriced: { turns: 0, input: 0, output: 0 },
+        uncounted: 0,
       },
     ]);
     expect(total).toMatchObject({ turns: 4, conversations: 2, input: 1_150, output: 115, cost_usd: 0.75 });
@@ -212,6 +214,15 @@ describe("[T91] sums", () => {
     expect((await report(harness, {})).total).toMatchObject({ turns: 2, cost_usd: null });
     const claimed = await harness.problem("conversation.create", { metadata: { recorded: true } });
     expect(claimed).toMatchObject({ problem: "forbidden" });
+  });
+
+  it("what was cut before it was counted is said", async () => {
+    const harness = new TestHarness();
+    const cut = turn({ model: "opus", usage: used(100, 0), uncounted: true });
+    const id = await conversation(harness, "/w", turn({ model: "opus", costUsd: 0.5 }), cut);
+    expect((await report(harness, {})).total).toMatchObject({ cost_usd: 0.5, uncounted: 1 });
+    const view = await harness.ok("conversation.read", { conversation: id, blocks: 0 });
+    expect(view).toMatchObject({ conversation: { cost_usd: 0.5, uncounted: 1 } });
   });
 
   it("deleted conversations do not count", async () => {

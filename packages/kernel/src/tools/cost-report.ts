@@ -47,6 +47,10 @@ const sums = z.object({
   unpriced: z
     .object({ turns: z.number().int(), input: tokens, output: tokens })
     .describe("Turns of which only tokens are known"),
+  uncounted: z
+    .number()
+    .int()
+    .describe("Turns that used more than is counted: an answer of theirs was cut before it was counted"),
 });
 
 const row = sums.extend({
@@ -168,13 +172,15 @@ class Sum {
   #subagents = NO_USAGE;
   #costUsd: number | null = null;
   #unpriced = { turns: 0, input: 0, output: 0 };
+  #uncounted = 0;
 
   constructor(name: Partial<Record<Group, string>>) {
     this.#name = name;
   }
 
-  add({ conversation }: TurnCosts, models: readonly ModelCost[]): void {
+  add({ conversation, isUncounted }: TurnCosts, models: readonly ModelCost[]): void {
     this.#turns++;
+    if (isUncounted) this.#uncounted++;
     this.#conversations.add(conversation);
     const isPriced = models.some(({ costUsd }) => costUsd !== undefined);
     let used = NO_USAGE;
@@ -198,6 +204,7 @@ class Sum {
       // Sums of many small amounts have an error in the last digits.
       cost_usd: this.#costUsd === null ? null : Math.round(this.#costUsd * 1e8) / 1e8,
       unpriced: this.#unpriced,
+      uncounted: this.#uncounted,
     };
   }
 

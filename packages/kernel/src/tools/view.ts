@@ -102,6 +102,7 @@ export const conversationSchema = z.object({
   forked_from: z.string().optional(),
   usage: usageSchema,
   cost_usd: z.number().nullable(),
+  uncounted: count.optional().describe("Turns that used more than is counted: an answer of theirs was cut"),
   turns: count,
   metadata: conversationMetadataField,
 });
@@ -128,6 +129,7 @@ export function conversationView(record: Conversation): ConversationView {
     ...(record.forkedFrom === undefined ? {} : { forked_from: record.forkedFrom }),
     usage: usageView(record.usage),
     cost_usd: record.costUsd,
+    ...(record.uncounted === undefined ? {} : { uncounted: record.uncounted }),
     turns: record.turns,
     metadata: record.metadata,
   };
@@ -148,6 +150,7 @@ export const turnSchema = z.object({
   duration_ms: z.number().optional(),
   usage: usageSchema.optional(),
   cost_usd: z.number().optional(),
+  uncounted: z.literal(true).optional().describe("It used more than is stated: an answer was cut"),
   messages: z
     .record(
       z.string(),
@@ -177,6 +180,7 @@ export function turnView(turn: Turn): TurnView {
     duration_ms: turn.durationMs,
     usage: turn.usage && usageView(turn.usage),
     cost_usd: turn.costUsd,
+    uncounted: turn.uncounted,
     messages:
       messages &&
       Object.fromEntries(Object.entries(messages).map(([message, used]) => [message, messageView(used)])),

@@ -37,6 +37,8 @@ export interface TurnCosts {
   readonly agent: string;
   readonly startedAt: number;
   readonly models: readonly ModelCost[];
+  /** It used more than that. */
+  readonly isUncounted: boolean;
 }
 
 interface Kept {
@@ -83,7 +85,8 @@ export function costsOf({ id, metadata }: Pick<Conversation, "id" | "metadata">,
   const { id: name, agent, startedAt } = turn;
   const { cwd } = metadata;
   const workspace = typeof cwd === "string" ? cwd : "";
-  return { conversation: id, turn: name, workspace, agent, startedAt, models: modelsOf(turn) };
+  const isUncounted = turn.uncounted === true;
+  return { conversation: id, turn: name, workspace, agent, startedAt, models: modelsOf(turn), isUncounted };
 }
 
 /**
@@ -127,8 +130,10 @@ function modelsOf(turn: Turn): readonly ModelCost[] {
   };
   let [told, subagents] = [NO_USAGE, NO_USAGE];
   const isWhole = isObject(turn.native?.["model_usage_since_last_result"]);
+  const stated = isWhole ? (turn.usage ?? NO_USAGE) : turn.usage;
   for (const { usage, model = main, parent } of mainFirst(turn)) {
-    if (isWhole && parent !== undefined && !hasRoom(turn.usage, addUsage(told, usage))) continue;
+    // It is in what another turn states.
+    if (isWhole && !hasRoom(stated, addUsage(told, usage))) continue;
     const of = share(model);
     of.usage = addUsage(of.usage, usage);
     told = addUsage(told, usage);
@@ -136,18 +141,18 @@ function modelsOf(turn: Turn): readonly ModelCost[] {
     of.subagents = addUsage(of.subagents, usage);
     subagents = addUsage(subagents, usage);
   }
-  const total = totalOf(turn.usage, told, subagents);
+  const total = totalOf(stated, told, subagents);
   // What no message has told is the main model's, of which there may be more than its messages say, never less.
   const of = share(main);
   of.usage = addUsage(of.usage, atLeastNothing(subtractUsage(total, told)));
-  const stated = statedCosts(turn);
+  const costs = statedCosts(turn);
   return [...shares]
-    .filter(([model, { usage }]) => usage.input + usage.output > 0 || stated(model, main) !== undefined)
+    .filter(([model, { usage }]) => usage.input + usage.output > 0 || costs(model, main) !== undefined)
     .map(([model, { usage, subagents: theirs }]) => ({
       model,
       usage,
       subagents: theirs,
-      costUsd: stated(model, main),
+      costUsd: costs(model, main),
     }));
 }
 

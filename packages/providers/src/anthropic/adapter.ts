@@ -204,7 +204,10 @@ function endTurn(
 ): readonly BlockEvent[] {
   state.message = undefined;
   const native = message.native;
-  const usage = native === undefined ? undefined : anthropicUsage(native);
+  const counted = native === undefined ? undefined : anthropicUsage(native);
+  // Until its last piece, nobody has counted what it says.
+  const isCut = reason === "interrupted" && message.stopReason === undefined;
+  const usage = counted && isCut ? { ...counted, output: 0, reasoning: 0 } : counted;
   const events: BlockEvent[] = [];
   const model = message.model === undefined ? {} : { model: message.model };
   if (usage !== undefined && native !== undefined) {
@@ -224,6 +227,7 @@ function endTurn(
     ...(reason === undefined ? {} : { reason }),
     ...(message.stopReason === undefined ? {} : { stopReason: message.stopReason }),
     ...(usage === undefined ? {} : { usage }),
+    ...(isCut ? { uncounted: true } : {}),
     ...(message.model === undefined ? {} : { models: [message.model] }),
     ...nativeField(message),
     ...(error === undefined ? {} : { error }),

@@ -149,13 +149,15 @@ function endOfStream(state: State): readonly BlockEvent[] {
   for (const id of [...state.forms.keys()]) endForm(state, out, id, { state: "expired" });
   for (const call of [...state.calls.values()].reverse()) breakCall(out, call, "interrupted");
   for (const turn of state.turns) {
-    const { usage, models } = turn;
+    const { usage, models, isRequesting } = turn;
+    const isUsed = isRequesting || !isZero(usage);
     out.push({
       type: "turn-end",
       turn: turn.name,
       status: "error",
       reason: "interrupted",
       ...(isZero(usage) ? {} : { usage, models: [...models] }),
+      ...(isUsed ? { uncounted: true } : {}),
     });
   }
   state.turns = [];

@@ -2,26 +2,25 @@
  * What a turn cost. `total_cost_usd` and `modelUsage` run on over the process and over a resumed session; a turn gets
  * the difference, so that the turns of a process add up to its last total (from zero again after a reset). `cost_usd`
  * alone is the cost of the turn itself. A result that states no tokens has those of its
- * messages. That of a stopped turn states zeros for what was spent: then the cost is not known.
+ * messages. That of a stopped turn does not count the answer that was cut: of that one what was read is known, and nothing else.
  */
 
 import { addUsage, type Json, type JsonObject, NO_USAGE, type Usage } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { given, numberOf, objectOf, textOf } from "../read.ts";
 import { anthropicUsage, costSince, count, isSameUsage, isZero, usageSince } from "../usage.ts";
+import { isCut, usageOf as usageIn } from "./piece.ts";
 import type { State, Turn } from "./state.ts";
 
 export interface TurnCost {
   readonly costUsd?: number;
   readonly usage?: Usage;
   readonly models?: readonly string[];
+  readonly uncounted?: true;
 }
 
-export function takeCost(
-  state: State,
-  line: JsonObject,
-  turn: Pick<Turn, "usage" | "models" | "lastUsage">,
-): { costUsd?: number; usage?: Usage; models?: readonly string[] } {
+/** `hasAgents`: sub-agents of it worked when it ended. */
+export function takeCost(state: State, line: JsonObject, turn: Turn, hasAgents = false): TurnCost {
   const since = isObject(line.model_usage_since_last_result) ? line.model_usage_since_last_result : undefined;
   const total = numberOf(line.total_cost_usd) ?? numberOf(line.total_cost);
   const own = numberOf(line.cost_usd);
@@ -32,19 +31,38 @@ export function takeCost(
   const isLast = since === undefined && models === undefined && isSameUsage(said, turn.lastUsage);
   const stated = isLast ? turn.usage : said;
   // The CLI does not count an answer that was stopped: it states nothing of it, which does not mean that nothing was spent.
-  const isUncounted = isStopped(line) && isZero(stated) && !isZero(turn.usage);
-  const usage = isUncounted ? turn.usage : stated;
+  const cut = isStopped(line) ? cutIn(state, turn, hasAgents) : undefined;
+  const usage = cut === undefined ? stated : isZero(stated) ? turn.usage : addUsage(stated, cut);
   const named =
     since !== undefined || models !== undefined ? Object.keys(since ?? models ?? {}) : [...turn.models];
   if (total !== undefined || own !== undefined)
     state.totalCost = total ?? (state.totalCost ?? 0) + (own ?? 0);
   state.modelUsage = models ?? state.modelUsage;
   return given({
-    costUsd: isUncounted && costUsd === 0 ? undefined : costUsd,
+    costUsd: cut !== undefined && costUsd === 0 ? undefined : costUsd,
     usage: isZero(usage) ? undefined : usage,
     models: named.length === 0 ? undefined : named,
+    uncounted: cut === undefined ? undefined : (true as const),
   });
 }
+
+/** What was read for answers that were cut; undefined where none was. Sub-agents and requests are cut without a word. */
+function cutIn({ messages }: State, turn: Turn, hasAgents: boolean): Usage | undefined {
+  const cut = [...messages.values()].filter((message) => message.turn === turn && isCut(message));
+  if (cut.length === 0 && !hasAgents && !turn.isRequesting) return undefined;
+  const read = cut.map((message) =>
+    message.usage === undefined ? NO_USAGE : usageIn(message, message.usage),
+  );
+  return read.reduce(addUsage, NO_USAGE);
+}
+
+export function hasAgents({ calls }: State, { ordinal }: Turn): boolean {
+  return [...calls.values()].some(
+    ({ isEnded, turn, name }) => !isEnded && turn === ordinal && AGENT_TOOLS.has(name),
+  );
+}
+
+const AGENT_TOOLS: ReadonlySet<string> = new Set(["Agent", "Task"]);
 
 /**
  * How long the turn waited for the model. `duration_api_ms` runs on like the cost does; where its older share is unknown,

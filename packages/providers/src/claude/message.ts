@@ -34,6 +34,7 @@ export function messageOf(state: State, out: Out, id: string, line: JsonObject):
     usage: undefined,
     toldUsage: undefined,
     stopReason: undefined,
+    isStreamed: false,
   };
   // Another message: the text of the one before is over.
   for (const each of state.messages.values())
@@ -93,6 +94,8 @@ function startMessage(state: State, out: Out, line: JsonObject, start: JsonObjec
   const message = messageOf(state, out, id, line);
   message.model = textOf(start.model) ?? message.model;
   message.byIndex.clear();
+  message.isStreamed = true;
+  message.turn.isRequesting = false;
   state.streaming.set(scope, message);
   takeUsage(out, message, start.usage, false);
 }

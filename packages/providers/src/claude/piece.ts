@@ -13,6 +13,7 @@ import {
   NO_USAGE,
   type Reason,
   subtractUsage,
+  type Usage,
 } from "@blockyard/kernel";
 import { openContent } from "../anthropic/content.ts";
 import { isObject } from "../framing/json.ts";
@@ -124,9 +125,19 @@ export function takeUsage(out: Out, message: Message, usage: Json | undefined, t
   if (tell) tellUsage(out, message);
 }
 
+/** A message whose last piece has not come: what was read for it is known, and not how much it said. */
+export function isCut({ isStreamed, stopReason, model }: Message): boolean {
+  return isStreamed && stopReason === undefined && model !== "<synthetic>";
+}
+
+export function usageOf(message: Message, native: JsonObject): Usage {
+  const usage = anthropicUsage(native);
+  return isCut(message) ? { ...usage, output: 0, reasoning: 0 } : usage;
+}
+
 export function tellUsage(out: Out, message: Message): void {
   if (message.usage === undefined || message.model === "<synthetic>") return;
-  const usage = anthropicUsage(message.usage);
+  const usage = usageOf(message, message.usage);
   if (isZero(usage) || isSameUsage(usage, message.toldUsage)) return;
   const { turn } = message;
   turn.usage = addUsage(subtractUsage(turn.usage, message.toldUsage ?? NO_USAGE), usage);

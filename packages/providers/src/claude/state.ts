@@ -58,6 +58,8 @@ export interface Message {
   /** The usage that was told last, to tell the same only once. */
   toldUsage: Usage | undefined;
   stopReason: string | undefined;
+  /** It came piece by piece: until its last piece, nobody has counted what it says. */
+  isStreamed: boolean;
 }
 
 /** Where a line belongs: the main conversation, or below the call that started a sub-agent. */
@@ -108,6 +110,8 @@ export interface Turn {
   lastWords: string | undefined;
   /** Its init has come. */
   hasInit: boolean;
+  /** The model was asked for something, and has not begun to answer. */
+  isRequesting: boolean;
   /** What its messages have used, for a result that does not say it. */
   usage: Usage;
   /** Of the message that was told last. */

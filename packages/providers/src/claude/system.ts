@@ -129,6 +129,8 @@ export function withoutTags(text: string): string {
 }
 
 function status(state: State, out: Out, line: JsonObject): void {
+  const turn = state.turns.at(-1);
+  if (line.status === "requesting" && turn !== undefined) turn.isRequesting = true;
   if (line.compact_result !== "failed") return;
   addNotice(state, out, line, {
     notice: "compaction",

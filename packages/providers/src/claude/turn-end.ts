@@ -12,7 +12,7 @@ import { given, listOf, numberOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { anthropicUsage, isZero } from "../usage.ts";
 import { breakCall } from "./call.ts";
 import { endForm } from "./control.ts";
-import { takeApiMs, takeCost } from "./cost.ts";
+import { hasAgents, takeApiMs, takeCost } from "./cost.ts";
 import { endRetries } from "./notice.ts";
 import { closeMessage } from "./piece.ts";
 import { type Call, lineKey, type Out, type State, type Turn } from "./state.ts";
@@ -25,6 +25,7 @@ export function resultLine(state: State, out: Out, line: JsonObject): void {
   const turn = takeTurn(state, out, line);
   const failed = line.is_error === true || (textOf(line.subtype) ?? "").startsWith("error");
   const reason = failed ? reasonOf(line) : undefined;
+  const isCut = hasAgents(state, turn);
   closeTurnBlocks(state, out, turn.ordinal, reason);
   const said = failed
     ? (errorsOf(line) ?? (reason === "truncated" ? limitReached(line) : undefined))
@@ -41,7 +42,7 @@ export function resultLine(state: State, out: Out, line: JsonObject): void {
       durationMs: numberOf(line.duration_ms),
       error: failed ? (said ?? wordsOf(line.result) ?? limitReached(line)) : undefined,
     }),
-    ...withSpent(takeCost(state, line, turn), turn.spent),
+    ...withSpent(takeCost(state, line, turn, isCut), turn.spent),
     native: { ...nativeOf(line), ...given({ turn_api_ms: takeApiMs(state, line) }) },
   });
 }
@@ -71,10 +72,11 @@ function withSpent<Cost extends { readonly costUsd?: number; readonly usage?: Us
   spent: Turn["spent"],
 ): Cost {
   if (spent === undefined) return cost;
+  const costUsd = (cost.costUsd ?? 0) + spent.costUsd;
   return {
     ...cost,
-    ...(cost.costUsd === undefined ? {} : { costUsd: cost.costUsd + spent.costUsd }),
-    ...(cost.usage === undefined ? {} : { usage: addUsage(cost.usage, spent.usage) }),
+    ...given({ costUsd: costUsd > 0 || cost.costUsd !== undefined ? costUsd : undefined }),
+    usage: addUsage(cost.usage ?? NO_USAGE, spent.usage),
   };
 }
 
@@ -201,6 +203,7 @@ const NATIVE = [
   "cost_usd",
   "usage",
   "modelUsage",
+  "model_usage_since_last_result",
   "num_turns",
   "duration_api_ms",
   "terminal_reason",

@@ -1,5 +1,5 @@
 /** Turns: opened, closed, counted. */
-import { type BlockEvent, nativeFacts } from "@blockyard/kernel";
+import { type BlockEvent, type JsonObject, nativeFacts } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import {
   blockStart,
@@ -10,6 +10,7 @@ import {
   event,
   foldLines,
   init,
+  type Line,
   opening,
   reply,
   say,
@@ -192,8 +193,17 @@ describe("boundaries", () => {
   });
 });
 
+const agent: JsonObject = {
+  type: "assistant",
+  message: {
+    ...{ id: "m", role: "assistant", model: "opus" },
+    content: [{ type: "tool_use", id: "t", name: "Agent", input: { description: "x", prompt: "y" } }],
+  },
+  parent_tool_use_id: null,
+};
+
 describe("cost and usage", () => {
-  it("[D42] a turn that was stopped has the tokens of its messages, and no cost where the result states zeros", () => {
+  it("[D42] of a turn that was stopped what its answers read is known; not what the last one said, and no cost where the result states zeros", () => {
     const zeros = { total_cost_usd: 0, modelUsage: {}, usage: { input_tokens: 0, output_tokens: 0 } };
     const lines = (why: string) => [
       init(),
@@ -210,11 +220,56 @@ describe("cost and usage", () => {
       done({ ...zeros, subtype: "error_during_execution", is_error: true, terminal_reason: why }),
     ];
     const [stopped] = foldLines(lines("aborted_streaming")).turns;
-    expect(stopped).toMatchObject({ reason: "interrupted", usage: { input: 1_189, output: 1 } });
+    expect(stopped).toMatchObject({
+      reason: "interrupted",
+      usage: { input: 1_189, output: 0 },
+      uncounted: true,
+    });
     expect(stopped?.costUsd).toBeUndefined();
     // What failed before the model was asked has cost nothing, as it says.
-    expect(foldLines([init(), done({ ...zeros, is_error: true })]).turns[0]?.costUsd).toBe(0);
+    const [failed] = foldLines([init(), done({ ...zeros, is_error: true })]).turns;
+    expect([failed?.costUsd, failed?.uncounted]).toEqual([0, undefined]);
   });
+
+  it.each([
+    ["in its second answer", [start("n", 300)], { input: 500, output: 20 }],
+    [
+      "while it waits for an answer",
+      [{ type: "system", subtype: "status", status: "requesting" }],
+      undefined,
+    ],
+    ["while a sub-agent works", [agent], undefined],
+  ])("[D42] a turn that was stopped %s cost at least what its result states", (_, lines, used) => {
+    const stated = { opus: { inputTokens: 200, outputTokens: 20, costUSD: 0.5 } };
+    const result = done({
+      ...{ subtype: "error_during_execution", is_error: true, terminal_reason: "aborted_streaming" },
+      ...{ total_cost_usd: 0.5, modelUsage: stated, model_usage_since_last_result: stated },
+    });
+    const [turn] = foldLines([init(), start("m", 200), ...ended("m", 20), ...lines, result]).turns;
+    const usage = used ?? { input: 200, output: 20 };
+    expect(turn).toMatchObject({ costUsd: 0.5, uncounted: true, usage });
+    const [whole] = foldLines([init(), start("m", 200), ...ended("m", 20), result]).turns;
+    expect([whole?.costUsd, whole?.uncounted]).toEqual([0.5, undefined]);
+    const [killed] = foldLines([init(), start("m", 200), ...ended("m", 20), ...lines]).turns;
+    expect(killed).toMatchObject({ reason: "interrupted", uncounted: true, usage });
+    expect(killed?.costUsd).toBeUndefined();
+  });
+
+  function start(id: string, input_tokens: number): Line {
+    const usage = { input_tokens, output_tokens: 1 };
+    return event({
+      type: "message_start",
+      message: { id, role: "assistant", model: "opus", content: [], usage },
+    });
+  }
+
+  function ended(id: string, output_tokens: number): Line[] {
+    const delta = { stop_reason: "tool_use" };
+    return [
+      event({ type: "message_delta", delta, usage: { output_tokens } }),
+      event({ type: "message_stop", message: { id } }),
+    ];
+  }
 
   const claude = providers.get("claude")!;
   const recorded = streams.filter(({ provider }) => provider === "claude");

@@ -52,6 +52,7 @@ export function openTurn(
     hasInit: false,
     hasSpoken: false,
     hasEvents: false,
+    isRequesting: false,
     lastWords: undefined,
     usage: NO_USAGE,
     models: new Set(),

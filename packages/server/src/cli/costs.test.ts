@@ -6,12 +6,13 @@ import { csvOf, tableOf } from "./costs.ts";
 const row: CostRow = {
   ...{ turns: 2, conversations: 1, input: 1_000, cached: 600, output: 10, cost_usd: 0.5 },
   ...{ subagents: { input: 1, cached: 0, output: 2 }, unpriced: { turns: 1, input: 3, output: 4 } },
+  uncounted: 0,
 };
 
 const HEAD =
   "turns,conversations,input_tokens,cached_tokens,output_tokens,subagent_input_tokens,subagent_cached_tokens," +
-  "subagent_output_tokens,cost_usd,unpriced_turns,unpriced_input_tokens,unpriced_output_tokens";
-const NUMBERS = "2,1,1000,600,10,1,0,2,0.5,1,3,4";
+  "subagent_output_tokens,cost_usd,unpriced_turns,unpriced_input_tokens,unpriced_output_tokens,uncounted_turns";
+const NUMBERS = "2,1,1000,600,10,1,0,2,0.5,1,3,4,0";
 
 it.each([
   ["a plain name", "/home/ann/shop", "/home/ann/shop"],
@@ -48,4 +49,10 @@ it("[U92] a table fits its terminal, names a cost only where it is known, and sa
   expect(lines.slice(-3).join(" ")).toBe(
     "2 turns without a known price (+, –): to see their cost, add prices to prices.json in the data directory ",
   );
+});
+
+it("[U92] a cost is at least what is known where an answer was cut, and the table says so", () => {
+  const cut = { ...row, unpriced: { turns: 0, input: 0, output: 0 }, uncounted: 1 };
+  const lines = tableOf({ rows: [{ ...cut, model: "opus" }], total: cut }, ["model"], 100).split("\n");
+  expect(lines.map((line) => line.split(/ +/).at(-1))).toEqual(["cost", "$0.50+", "$0.50+", "counted", ""]);
 });

@@ -117,12 +117,13 @@ export function tableOf(
 const HEADS = ["turns", "input", "cached", "output", "sub-agents", "cost"];
 
 /** What the sums leave out, and what to do about it. */
-function unpricedWords({ unpriced, cost_usd }: CostRow, width: number): string {
-  if (unpriced.turns === 0) return "";
+function unpricedWords({ unpriced, uncounted, cost_usd }: CostRow, width: number): string {
   const isAll = cost_usd === null;
   const without = `${plural(unpriced.turns, "turn")} without a known price${isAll ? "" : " (+, –)"}`;
   const fix = "to see their cost, add prices to prices.json in the data directory";
-  return `${wrapped(`${without}: ${fix}`, width)}\n`;
+  const price = unpriced.turns === 0 ? "" : `${wrapped(`${without}: ${fix}`, width)}\n`;
+  const cut = `${plural(uncounted, "turn")} cost more than is known (+): an answer was cut before it was counted`;
+  return `${price}${uncounted === 0 ? "" : `${wrapped(cut, width)}\n`}`;
 }
 
 function nameOf(row: CostRow, group: Group): string {
@@ -131,9 +132,11 @@ function nameOf(row: CostRow, group: Group): string {
   return value === "" ? "(unknown)" : oneLine(value, 60);
 }
 
-function numbersOf({ turns, input, cached, output, subagents, cost_usd, unpriced }: CostRow): string[] {
+function numbersOf(row: CostRow): string[] {
+  const { turns, input, cached, output, subagents, cost_usd, unpriced, uncounted } = row;
   const theirs = subagents.input + subagents.output;
-  const cost = cost_usd === null ? "–" : `${formatCost(cost_usd)}${unpriced.turns > 0 ? "+" : ""}`;
+  const isLeast = unpriced.turns + uncounted > 0;
+  const cost = cost_usd === null ? "–" : `${formatCost(cost_usd)}${isLeast ? "+" : ""}`;
   return [turns, input, cached, output, theirs].map((count) => count.toLocaleString("en-US")).concat(cost);
 }
 
@@ -143,13 +146,13 @@ export function csvOf({ rows }: Pick<Report, "rows">, by: readonly Group[]): str
     ...by.flatMap((group) => (group === "conversation" ? [group, "title"] : [group])),
     ...["turns", "conversations", "input_tokens", "cached_tokens", "output_tokens"],
     ...["subagent_input_tokens", "subagent_cached_tokens", "subagent_output_tokens"],
-    ...["cost_usd", "unpriced_turns", "unpriced_input_tokens", "unpriced_output_tokens"],
+    ...["cost_usd", "unpriced_turns", "unpriced_input_tokens", "unpriced_output_tokens", "uncounted_turns"],
   ];
   const lines = rows.map((row) => [
     ...by.flatMap((group) => (group === "conversation" ? [row.conversation, row.title] : [row[group]])),
     ...[row.turns, row.conversations, row.input, row.cached, row.output],
     ...[row.subagents.input, row.subagents.cached, row.subagents.output],
-    ...[row.cost_usd ?? "", row.unpriced.turns, row.unpriced.input, row.unpriced.output],
+    ...[row.cost_usd ?? "", row.unpriced.turns, row.unpriced.input, row.unpriced.output, row.uncounted],
   ]);
   return [head, ...lines]
     .map((cells) => `${cells.map((cell) => csvCell(cell ?? "")).join(",")}\r\n`)

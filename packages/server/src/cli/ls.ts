@@ -100,7 +100,7 @@ export function row(view: ConversationView, idChars: number): string {
   const style = styleFor(process.stdout);
   const { conversation, title, provider, blocks, cost_usd, updated_at, running, asking } = view;
   const state = asking ? style.yellow("? ") : running.length > 0 ? style.green("● ") : "  ";
-  const cost = spentWords(cost_usd);
+  const cost = spentWords(cost_usd, view.uncounted !== undefined);
   const facts = `${oneLine(provider ?? "", 9).padEnd(9)} ${String(blocks).padStart(6)} ${cost.padStart(8)} ${formatAge(Date.now() - updated_at).padStart(7)}`;
   const called = title === "" ? "(no title)" : title;
   const name = oneLine(

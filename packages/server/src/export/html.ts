@@ -5,7 +5,14 @@
 
 import { createHash } from "node:crypto";
 import type { TurnView } from "@blockyard/kernel";
-import { formatDuration, plural, sessionFacts, spentWords } from "@blockyard/kernel/plain";
+import {
+  formatDuration,
+  outputWords,
+  plural,
+  sessionFacts,
+  spentWords,
+  turnSpentWords,
+} from "@blockyard/kernel/plain";
 import { nativeFacts } from "@blockyard/kernel/presentation";
 import { type Html, html, join } from "../system/escape.ts";
 import { branchesHtml, itemHtml } from "./html-item.ts";
@@ -68,7 +75,7 @@ function facts({ head }: ExportTree): Html {
     usage.input + usage.output > 0
       ? `${usage.input.toLocaleString("en-US")} tokens in, ${usage.output.toLocaleString("en-US")} out`
       : "",
-    spentWords(cost_usd),
+    spentWords(cost_usd, head.uncounted !== undefined),
     `${day(created_at)}${day(updated_at) === day(created_at) ? "" : ` to ${day(updated_at)}`}`,
   ];
   return html`<p class="dim">${parts.filter((part) => part !== "").join(" · ")}</p>`;
@@ -91,7 +98,7 @@ function turnHtml(turn: TurnView): Html {
 
 /** `isTold`: why it failed stands above already. */
 export function turnFacts(turn: TurnView, isTold = false): string {
-  const { status, reason, model, usage, cost_usd, duration_ms, error } = turn;
+  const { status, reason, model, usage, cost_usd: costUsd, uncounted, duration_ms, error } = turn;
   const { steps, apiMs } = nativeFacts(turn.native);
   const parts = [
     reason === "cancelled"
@@ -104,8 +111,8 @@ export function turnFacts(turn: TurnView, isTold = false): string {
     model ?? "",
     usage === undefined
       ? ""
-      : `${usage.input.toLocaleString("en-US")} in, ${usage.output.toLocaleString("en-US")} out`,
-    spentWords(cost_usd),
+      : `${usage.input.toLocaleString("en-US")} in, ${outputWords(usage.output.toLocaleString("en-US"), uncounted)}`,
+    turnSpentWords({ costUsd, uncounted }),
     duration_ms === undefined ? "" : formatDuration(duration_ms),
     apiMs === undefined ? "" : `API ${formatDuration(apiMs)}`,
     steps === undefined || steps < 2 ? "" : plural(steps, "step"),

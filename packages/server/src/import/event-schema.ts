@@ -40,6 +40,7 @@ const event = z.discriminatedUnion("type", [
     stopReason: text,
     usage: usage.optional(),
     costUsd: z.number().optional(),
+    uncounted: z.literal(true).optional(),
     durationMs: z.number().nonnegative().optional(),
     models: z.array(z.string()).optional(),
     native: object.optional(),

@@ -318,6 +318,7 @@ function copyTurn(view: TurnLine, turned: (id: BlockId) => BlockId): Turn {
     durationMs: view.duration_ms,
     usage: usage && copyUsage(usage),
     costUsd: view.cost_usd,
+    uncounted: view.uncounted ?? (isOpen ? true : undefined),
     messages:
       messages &&
       Object.fromEntries(

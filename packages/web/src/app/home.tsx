@@ -130,8 +130,8 @@ function Rows({ name, conversations, now }: RowsProps): ReactNode {
 }
 
 function HomeRow({ conversation, now }: { conversation: ListedConversation; now: number }): ReactNode {
-  const { id, title, provider, costUsd, updatedAt, asks, folder } = conversation;
-  const spent = spentWords(costUsd);
+  const { id, title, provider, costUsd, isCostLeast, updatedAt, asks, folder } = conversation;
+  const spent = spentWords(costUsd, isCostLeast);
   const asked = useAsked(asks, folder);
   return (
     <a

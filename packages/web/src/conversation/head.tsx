@@ -19,7 +19,7 @@ import { Toolbar } from "./toolbar.tsx";
 
 export function Head({ view }: { view: View }): ReactNode {
   const record = useRecord(view);
-  const spent = spentWords(record?.costUsd);
+  const spent = spentWords(record?.costUsd, record?.uncounted !== undefined);
   return (
     <header className="head">
       <SidebarToggle />
@@ -45,7 +45,7 @@ export function Head({ view }: { view: View }): ReactNode {
         <button
           type="button"
           className="head-fact cost"
-          title={`Cost so far: ${plural(record.turns, "turn")}, ${formatCount(record.usage.input)} tokens in, ${formatCount(record.usage.output)} out. Open the overview of costs`}
+          title={`Cost so far: ${plural(record.turns, "turn")}, ${formatCount(record.usage.input)} tokens in, ${formatCount(record.usage.output)} out.${cutWords(record)} Open the overview of costs`}
           onClick={() => overlay.set({ type: "costs" })}
         >
           {spent}
@@ -54,6 +54,12 @@ export function Head({ view }: { view: View }): ReactNode {
       <Toolbar view={view} />
     </header>
   );
+}
+
+function cutWords({ uncounted = 0 }: Conversation): string {
+  return uncounted === 0
+    ? ""
+    : ` An answer of ${plural(uncounted, "turn")} was cut before it was counted: it cost more.`;
 }
 
 export function stateOf({ asking, running, ended }: Conversation): MarkedState {

@@ -6,9 +6,10 @@ import {
   formatCount,
   formatDuration,
   nativeFacts,
+  outputWords,
   plural,
-  spentWords,
   type Turn,
+  turnSpentWords,
   type Usage,
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
@@ -36,14 +37,14 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
         )}
       </footer>
     );
-  const spent = spentWords(turn.costUsd);
+  const spent = turnSpentWords(turn);
   return (
     <footer className={turn.status === "error" && turn.reason !== "cancelled" ? "turn failed" : "turn"}>
       <span className="turn-facts">
         <Ending turn={turn} />
         <Facts turn={turn} />
-        {spent !== "" && <span>{spent}</span>}
-        {turn.usage && <UsageText usage={turn.usage} />}
+        {spent !== "" && <span title={turn.uncounted && UNCOUNTED}>{spent}</span>}
+        {turn.usage && <UsageText usage={turn.usage} uncounted={turn.uncounted} />}
         <span className="turn-more">{turn.model ?? name}</span>
       </span>
       <TurnActions view={view} turn={turn} />
@@ -78,13 +79,22 @@ function Facts({ turn }: { turn: Turn }): ReactNode {
   );
 }
 
-export function UsageText({ usage }: { usage: Usage }): ReactNode {
+/** Of a turn whose last answer was cut, or whose process was. */
+const UNCOUNTED = "An answer was cut before the agent had counted it: the turn cost more than is known";
+
+interface UsageTextProps {
+  readonly usage: Usage;
+  readonly uncounted?: true | undefined;
+}
+
+export function UsageText({ usage, uncounted }: UsageTextProps): ReactNode {
   const { input, cacheRead, output } = usage;
-  const title = `${input.toLocaleString("en-US")} tokens read, ${cacheRead.toLocaleString("en-US")} of them cached; ${output.toLocaleString("en-US")} written`;
+  const counts = `${input.toLocaleString("en-US")} tokens read, ${cacheRead.toLocaleString("en-US")} of them cached; ${output.toLocaleString("en-US")} written`;
+  const title = uncounted ? `${counts}. ${UNCOUNTED}` : counts;
   return (
     <span className="turn-more" title={title}>
       {formatCount(input)} in{cacheRead > 0 ? ` (${formatCount(cacheRead)} cached)` : ""} ·{" "}
-      {formatCount(output)} out
+      {outputWords(formatCount(output), uncounted)}
     </span>
   );
 }

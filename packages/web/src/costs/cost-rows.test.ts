@@ -13,16 +13,17 @@ const row = (parts: Partial<CostRow>): CostRow => ({
   subagents: { input: 10, cached: 0, output: 5 },
   cost_usd: 0.25,
   unpriced: { turns: 0, input: 0, output: 0 },
+  uncounted: 0,
   ...parts,
 });
 
 test("[V110] a row of the file for each row of the table, names as names", () => {
   const rows = [row({ model: "opus, the big one" }), row({ model: "=SUM(A1)", cost_usd: null }), row({})];
   expect(csvOf(rows, "model").split("\r\n")).toEqual([
-    "model,turns,conversations,input_tokens,cached_tokens,output_tokens,subagent_input_tokens,subagent_output_tokens,cost_usd,turns_without_price",
-    '"opus, the big one",2,1,1000,400,50,10,5,0.25,0',
-    "'=SUM(A1),2,1,1000,400,50,10,5,,0",
-    "Unknown model,2,1,1000,400,50,10,5,0.25,0",
+    "model,turns,conversations,input_tokens,cached_tokens,output_tokens,subagent_input_tokens,subagent_output_tokens,cost_usd,turns_without_price,uncounted_turns",
+    '"opus, the big one",2,1,1000,400,50,10,5,0.25,0,0',
+    "'=SUM(A1),2,1,1000,400,50,10,5,,0,0",
+    "Unknown model,2,1,1000,400,50,10,5,0.25,0,0",
     "",
   ]);
   expect(csvOf([row({ conversation: "c1", title: "" })], "conversation")).toContain("\r\nUntitled,c1,2,");

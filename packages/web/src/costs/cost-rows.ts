@@ -19,6 +19,8 @@ export interface CostSums extends Tokens {
   /** Of the turns whose cost is known; null: of none it is. */
   readonly cost_usd: number | null;
   readonly unpriced: { readonly turns: number; readonly input: number; readonly output: number };
+  /** Turns that used more than is counted. */
+  readonly uncounted: number;
 }
 
 export type CostRow = CostSums & { readonly [group in CostGroup]?: string } & { readonly title?: string };
@@ -55,6 +57,7 @@ const COLUMNS: readonly (readonly [string, (row: CostRow) => string | number])[]
   ["subagent_output_tokens", (row) => row.subagents.output],
   ["cost_usd", (row) => row.cost_usd ?? ""],
   ["turns_without_price", (row) => row.unpriced.turns],
+  ["uncounted_turns", (row) => row.uncounted],
 ];
 
 /** As spreadsheets read it: a header, a line per row, CRLF. A name that a spreadsheet would take for a formula stays a name. */

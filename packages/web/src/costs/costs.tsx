@@ -16,6 +16,7 @@ import {
   type CostGroup,
   type CostReport,
   type CostRow,
+  type CostSums,
   csvOf,
   DAY_MS,
   dayWords,
@@ -86,13 +87,19 @@ interface OverviewProps {
   readonly onGroup: (group: CostGroup) => void;
 }
 
+/** With a plus where it was more than this. */
+function costWords({ cost_usd, unpriced, uncounted }: CostSums, unknown: string): string {
+  if (cost_usd === null) return unknown;
+  return `${formatCost(cost_usd)}${unpriced.turns + uncounted > 0 ? "+" : ""}`;
+}
+
 function Overview({ report, days, from, group, onGroup }: OverviewProps): ReactNode {
   const { total, rows, more } = report;
   if (total.turns === 0) return <p className="dim">No turns in this time.</p>;
   return (
     <>
       <dl className="cost-sums">
-        <Sum name="Cost" value={total.cost_usd === null ? "Unknown" : formatCost(total.cost_usd)} />
+        <Sum name="Cost" value={costWords(total, "Unknown")} />
         <Sum name="Turns" value={total.turns.toLocaleString("en-US")} />
         <Sum
           name="Tokens in"
@@ -119,6 +126,11 @@ function Overview({ report, days, from, group, onGroup }: OverviewProps): ReactN
         <p className="dim">
           {plural(total.unpriced.turns, "turn")} with no known price: {formatCount(total.unpriced.input)}{" "}
           tokens in, {formatCount(total.unpriced.output)} out.
+        </p>
+      )}
+      {total.uncounted > 0 && (
+        <p className="dim">
+          {plural(total.uncounted, "turn")} cost more than is known: an answer was cut before it was counted.
         </p>
       )}
     </>
@@ -171,7 +183,7 @@ function Table({
               <td>{formatCount(row.subagents.input + row.subagents.output).replace(/^0$/, "–")}</td>
               <td className="cost-cell">
                 <meter min={0} max={most || 1} value={row.cost_usd ?? 0} aria-hidden="true" />
-                {row.cost_usd === null ? "–" : formatCost(row.cost_usd)}
+                {costWords(row, "–")}
               </td>
             </tr>
           ))}

@@ -28,7 +28,7 @@ export function SessionTab({ view }: { view: View }): ReactNode {
   if (!record) return <p className="pane-note">Loading…</p>;
   const sessions = sessionFacts(record);
   const context = contextUse(view.turns.values());
-  const spent = spentWords(record.costUsd);
+  const spent = spentWords(record.costUsd, record.uncounted !== undefined);
   return (
     <div className="session-tab">
       <section>

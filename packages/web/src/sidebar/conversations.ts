@@ -35,6 +35,8 @@ export interface ListedConversation {
   readonly isFiles: boolean;
   readonly isUnread: boolean;
   readonly costUsd: number | undefined;
+  /** It cost more than that. */
+  readonly isCostLeast: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly blocks: number;
@@ -171,6 +173,7 @@ type Facts = Pick<
   | "createdAt"
   | "updatedAt"
   | "costUsd"
+  | "uncounted"
   | "blocks"
   | "seq"
   | "metadata"
@@ -195,6 +198,7 @@ function listed(record: Facts): ListedConversation {
     isUnread: false,
     isFiles: record.createdBy === "disk",
     costUsd: costUsd ?? undefined,
+    isCostLeast: record.uncounted !== undefined,
     createdAt,
     updatedAt,
     blocks,

@@ -69,14 +69,15 @@ export function Entry({ conversation, isCurrent, now }: EntryProps): ReactNode {
 }
 
 function Facts({ conversation, now }: { conversation: ListedConversation; now: number }): ReactNode {
-  const { title, provider, model, folder, costUsd, turns, createdAt, updatedAt, asks } = conversation;
+  const { title, provider, model, folder, costUsd, isCostLeast, turns, createdAt, updatedAt, asks } =
+    conversation;
   const asked = useAsked(asks, folder);
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["State", STATE_WORDS[stateOf(conversation)]],
     ["Asks", asked && exactText(asked.words)],
     ["Agent", provider && [agentName(provider), model].filter(Boolean).join(" · ")],
     ["Folder", folder],
-    ["Cost", spentWords(costUsd)],
+    ["Cost", spentWords(costUsd, isCostLeast)],
     ["Turns", turns > 0 ? String(turns) : undefined],
     ["Started", when(createdAt)],
     ["Changed", `${when(updatedAt)} (${formatAge(now - updatedAt)})`],

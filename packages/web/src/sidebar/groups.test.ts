@@ -24,6 +24,7 @@ const conversation = (id: string, parts: Partial<ListedConversation>): ListedCon
   isFiles: false,
   isUnread: false,
   costUsd: undefined,
+  isCostLeast: false,
   createdAt: at(1),
   updatedAt: at(17, 8),
   blocks: 1,

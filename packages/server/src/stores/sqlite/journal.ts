@@ -289,6 +289,7 @@ function onlyNumbersMoved(a: Conversation, b: Conversation): boolean {
     a.blocks === b.blocks &&
     a.turns === b.turns &&
     a.costUsd === b.costUsd &&
+    a.uncounted === b.uncounted &&
     a.provider === b.provider &&
     a.model === b.model &&
     a.forkedFrom === b.forkedFrom &&
@@ -312,6 +313,7 @@ type Compared =
   | "blocks"
   | "turns"
   | "costUsd"
+  | "uncounted"
   | "provider"
   | "model"
   | "forkedFrom"

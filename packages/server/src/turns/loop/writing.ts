@@ -51,6 +51,8 @@ export class Writing {
   readonly #ingest: Ingest;
   readonly #began: number;
   readonly #usage = new Map<string, Usage>();
+  /** An answer was cut before it was counted. */
+  #isUncounted = false;
   readonly #models = new Set<string>();
   #last: BlockKey | undefined;
   #own = 0;
@@ -168,6 +170,7 @@ export class Writing {
           ...(stopReason === undefined ? {} : { stopReason }),
           ...(error === undefined ? {} : { error }),
           ...(this.#usage.size === 0 ? {} : { usage }),
+          ...(this.#isUncounted ? { uncounted: true as const } : {}),
           ...(this.#models.size === 0 ? {} : { models: [...this.#models] }),
         },
       ]);
@@ -180,7 +183,10 @@ export class Writing {
 
   #joined(event: BlockEvent): readonly BlockEvent[] {
     const turn = this.#start.id;
-    if (event.type === "turn-end") return [];
+    if (event.type === "turn-end") {
+      this.#isUncounted ||= event.uncounted === true;
+      return [];
+    }
     if (event.type === "turn-start") {
       if (event.model !== undefined) this.#models.add(event.model);
       return [{ ...event, turn }];

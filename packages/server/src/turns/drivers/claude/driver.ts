@@ -8,7 +8,9 @@ import {
   type AgentId,
   type BlockEvent,
   type ConversationId,
+  type Draft,
   isProblem,
+  type Kernel,
   type Problem,
   problem,
 } from "@blockyard/kernel";
@@ -246,6 +248,7 @@ function runIn(place: Place, start: TurnStart, peer: ClaudePeer, its: RunOptions
     mayBeLost: its.mayBeLost,
     keeps: options.idleMs !== 0,
     keepsRules: (kept) => options.keepsRules?.(peer.cwd, kept),
+    keepsCost: (costUsd) => void keepCost(kernel, start, costUsd),
     silentMs: options.silentMs,
     lingerMs: options.lingerMs,
     graceMs: options.graceMs,
@@ -257,6 +260,17 @@ function runIn(place: Place, start: TurnStart, peer: ClaudePeer, its: RunOptions
     if (!peer.isClosed && run.isFree) rests(place, conversation, peer, start.by);
   });
   return run;
+}
+
+/** Of a turn that goes on. Its end says what it really cost; where nobody lives to hear that, it was at least this. */
+async function keepCost(kernel: Kernel, { id, by, request }: TurnStart, costUsd: number): Promise<void> {
+  if (!(costUsd > 0)) return;
+  const plan = (draft: Draft) => {
+    const turn = draft.turn(id);
+    if (turn?.status === "running") draft.setTurn({ ...turn, costUsd: (turn.costUsd ?? 0) + costUsd });
+    return null;
+  };
+  await kernel.write(request.conversation, { agent: by, plan });
 }
 
 /** Its process waits for the next turn. */

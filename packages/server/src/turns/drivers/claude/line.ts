@@ -21,3 +21,9 @@ export function limitIn(line: JsonObject): { readonly resetsAt?: number } | unde
   if (status !== "rejected") return undefined;
   return typeof resetsAt === "number" ? { resetsAt: resetsAt * 1_000 } : {};
 }
+
+/** What a result states that was spent since the last one. */
+export function costIn(line: JsonObject): number {
+  const models = Object.values(objectOf(line["model_usage_since_last_result"]));
+  return models.reduce<number>((sum, model) => sum + Number(objectOf(model)["costUSD"] ?? 0), 0);
+}

@@ -30,7 +30,7 @@ import type { AgentTask, Answer, RunEnd } from "../../run.ts";
 import type { Trial } from "../../second-try.ts";
 import { bounds } from "../limits.ts";
 import { OpenAsks } from "../open-asks.ts";
-import { cutAt, limitIn, nameOf } from "./line.ts";
+import { costIn, cutAt, limitIn, nameOf } from "./line.ts";
 import { claudeMessage, modeOf, NATIVE_MODES } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";
 import { claudeResponse, keptRules } from "./response.ts";
@@ -55,6 +55,8 @@ export interface ClaudeTurn {
   readonly keeps: boolean;
   /** It is about to write rules that the owner allows into its settings of the folder. */
   readonly keepsRules?: (kept: { file: string; rules: readonly string[] }) => void;
+  /** What was spent while the turn goes on, because agents work in the background. */
+  readonly keepsCost?: (costUsd: number) => void;
   readonly silentMs: number | undefined;
   readonly lingerMs: number | undefined;
   readonly graceMs: number | undefined;
@@ -288,7 +290,12 @@ export class ClaudeRun implements Trial {
     const record = Buffer.from(`${trafficLine("out", line, this.#now())}\n`);
     const isWaiting =
       this.#peer.hasAgents && this.#stopping === undefined && this.#results.length < bounds.heldResults;
-    if (type === "result" && isWaiting) return void this.#results.push({ record, cut: this.#cut });
+    if (type === "result" && message && isWaiting) {
+      this.#results.push({ record, cut: this.#cut });
+      // The server may be killed before they have ended.
+      this.#turn.keepsCost?.(costIn(message));
+      return;
+    }
     if (!isWaiting) await this.#release();
     this.#require(await this.#stream.push(record));
     if (asked !== undefined) this.#asks.settle(asked);

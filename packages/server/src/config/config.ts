@@ -6,7 +6,7 @@
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { SANDBOX_MODES, type SandboxMode } from "../sandbox/sandbox.ts";
+import { SANDBOX_MODES, type SandboxMode } from "../sandbox/mode.ts";
 import { makeFolder } from "../system/folder.ts";
 import { readCredentials } from "./credentials-file.ts";
 import { DatabaseAddress } from "./database-address.ts";

@@ -16,12 +16,9 @@ import { gitObeys, type KeptPath, takeAway } from "./git-obeys.ts";
 import { type HiddenPath, hiddenPaths, ownFolders } from "./hidden-paths.ts";
 import { hiddenByClass, seenLinks } from "./home-class.ts";
 import { SANDBOX_TRY_MS } from "./limits.ts";
+import type { SandboxMode } from "./mode.ts";
 import { nestedRepositories } from "./nested.ts";
 import { socketsOfOthers } from "./sockets.ts";
-
-/** `network`: on, with the network. */
-export const SANDBOX_MODES = ["on", "network", "off"] as const;
-export type SandboxMode = (typeof SANDBOX_MODES)[number];
 
 export interface SandboxOptions {
   readonly mode: SandboxMode;

@@ -1,6 +1,6 @@
 /**
  * The store on SQLite against the one in memory: the same random commits, folds and raw bytes to both, with little room
- * before things settle, so that every mixture of recent and settled comes up. Now and then the store is closed and
+ * before things flush, so that every mixture of recent and flushed comes up. Now and then the store is closed and
  * opened, or killed: then its files, as they are, are opened somewhere else.
  */
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";

@@ -41,7 +41,7 @@ export interface Changes {
   /** Rows of blocks that have changed; absent: any may have. */
   readonly changed: readonly number[] | undefined;
   /** All that journal rows before this one say is in the tables. */
-  readonly settledBefore: number;
+  readonly flushedBefore: number;
   /** Conversations were removed for ever. */
   readonly hasRemoved?: true | boolean;
 }

@@ -116,7 +116,7 @@ it("[S80] a thread that does not come back is not ended while it is behind its g
   pools.push(stuck);
   expect(await stuck.matcher("text", query("t"), 20)).toMatchObject({ problem: "timeout" });
   await expect.poll(() => reports, { timeout: 10_000 }).toEqual(["out"]);
-  expect(stuck.kills).toBe(1);
+  await expect.poll(() => stuck.kills, { timeout: 10_000 }).toBe(1);
 });
 
 describe.runIf(process.platform === "linux")("[Q19] the thread", () => {

@@ -47,7 +47,7 @@ export interface SearchPoolOptions {
   readonly path?: string;
   readonly report?: (message: string) => void;
   /** Journal rows before the one that it gives are in the tables. */
-  readonly settledBefore?: () => number;
+  readonly flushedBefore?: () => number;
   /** The thread's program: it knows the store that it reads. */
   readonly program: URL;
 }
@@ -55,7 +55,7 @@ export interface SearchPoolOptions {
 export class SearchPool {
   readonly #path: string | undefined;
   readonly #report: (message: string) => void;
-  readonly #settledBefore: () => number;
+  readonly #flushedBefore: () => number;
   readonly #program: URL;
   readonly #queue: Job[] = [];
   #thread: Thread | undefined;
@@ -67,9 +67,9 @@ export class SearchPool {
   /** How often a thread had to be ended. */
   kills = 0;
 
-  constructor({ path, report = () => {}, settledBefore = () => 0, program }: SearchPoolOptions) {
+  constructor({ path, report = () => {}, flushedBefore = () => 0, program }: SearchPoolOptions) {
     this.#path = path;
-    this.#settledBefore = settledBefore;
+    this.#flushedBefore = flushedBefore;
     this.#report = report;
     this.#program = program;
   }
@@ -83,7 +83,7 @@ export class SearchPool {
       query: bounds,
       memtable,
       changed: undefined,
-      settledBefore: 0,
+      flushedBefore: 0,
     } as const;
     return (await this.#ask(request, deadlineMs, query.isOwners !== false)) as SearchAnswer | Problem;
   }
@@ -180,7 +180,7 @@ export class SearchPool {
     this.#changed = new Set();
     const hasRemoved = this.#hasRemoved;
     this.#hasRemoved = false;
-    return { changed, settledBefore: this.#settledBefore(), ...(hasRemoved ? { hasRemoved } : {}) };
+    return { changed, flushedBefore: this.#flushedBefore(), ...(hasRemoved ? { hasRemoved } : {}) };
   }
 
   #onReply(thread: Thread, reply: Reply): void {

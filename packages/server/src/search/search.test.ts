@@ -55,8 +55,8 @@ async function found(store: Store, asked: Partial<SearchQuery> = {}): Promise<Se
 
 const ids = (answer: SearchAnswer) => answer.hits.map((hit) => hit.block.id);
 
-/** Commits enough, to another conversation each time, that everything before it is settled into the tables. */
-async function settle(store: Store, name: string): Promise<void> {
+/** Commits enough, to another conversation each time, that everything before it is flushed into the tables. */
+async function flush(store: Store, name: string): Promise<void> {
   const filler = new StoreScript(name);
   for (let i = 0; i < 12; i++) {
     filler.create({ text: "straw ".repeat(40_000), status: "done" });
@@ -71,7 +71,7 @@ describe("[Q22] what was committed is found", () => {
     const block = script.create({ text: "a needle", status: "running" });
     await script.commit(store);
     expect(ids(await found(store))).toEqual([block]);
-    await settle(store, "straw-1");
+    await flush(store, "straw-1");
     expect(ids(await found(store))).toEqual([block]);
 
     script.append(block, " and a thimble");
@@ -80,16 +80,16 @@ describe("[Q22] what was committed is found", () => {
 
     script.status(block, "done");
     await script.commit(store);
-    await settle(store, "straw-2");
+    await flush(store, "straw-2");
     expect(ids(await found(store, { pattern: "thimble" }))).toEqual([block]);
     expect(ids(await found(store, { pattern: "pincushion" }))).toEqual([]);
 
     script.promote(block);
     script.splice(block, "ada", [{ at: 2, del: "needle", ins: "pincushion" }], new Uint8Array([1]));
     await script.commit(store);
-    for (const settled of [false, true]) {
-      if (settled) await settle(store, "straw-3");
-      expect(ids(await found(store, { pattern: "pincushion" })), `settled: ${settled}`).toEqual([block]);
+    for (const flushed of [false, true]) {
+      if (flushed) await flush(store, "straw-3");
+      expect(ids(await found(store, { pattern: "pincushion" })), `flushed: ${flushed}`).toEqual([block]);
       expect(ids(await found(store))).toEqual([]);
     }
     const [hit] = (await found(store, { pattern: "pincushion" })).hits;
@@ -135,7 +135,7 @@ describe("[Q16] [Q17] [Q18] [Q32] the same hits as in memory, in the same order"
         await store.commit(commit);
         await memory.commit(commit);
       }
-      if (round === 1) await settle(store, "straw");
+      if (round === 1) await flush(store, "straw");
       for (let i = 0; i < 25; i++) {
         const query = {
           pattern: [...words, "needle.thread", "th(read|imble)", "\\bzip\\b", "^needle$", "n.*e"][
@@ -165,7 +165,7 @@ it("[Q24] an oversized block takes no time from the others: it is looked at last
   await script.commit(store);
   const oversized = script.create({ text: `${"straw ".repeat(800_000)}needle`, status: "done" });
   await script.commit(store);
-  await settle(store, "straw-oversized");
+  await flush(store, "straw-oversized");
   // The first one that is found ends the search.
   expect(ids(await found(store, { deadlineMs: 5_000, maxBlocks: 1 }))).toEqual([small]);
   expect(ids(await found(store, { deadlineMs: 5_000 }))).toEqual([oversized, small]);
@@ -191,7 +191,7 @@ it("[Q25] a database of an earlier program is indexed, and its filters go", asyn
   rmSync(`${path}.sums`);
   const later = await open("earlier");
   expect(ids(await found(later))).toEqual([block]);
-  await settle(later, "straw-earlier");
+  await flush(later, "straw-earlier");
   const count = new DatabaseSync(path, { readOnly: true });
   expect(count.prepare("SELECT count(*) AS n FROM filter").get()).toEqual({ n: 0 });
   count.close();

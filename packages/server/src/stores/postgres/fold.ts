@@ -5,8 +5,8 @@
 
 import type { Fold } from "@blockyard/kernel";
 import { assert, type BlockId } from "@blockyard/kernel/plain";
+import { packFold } from "../encoding/flush.ts";
 import { cutRun } from "../encoding/runs.ts";
-import { packFold } from "../encoding/settle.ts";
 import type { Connection } from "./connections.ts";
 import { lockedFold } from "./gather.ts";
 import { addChunks } from "./group-parts.ts";

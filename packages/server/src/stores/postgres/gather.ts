@@ -11,9 +11,9 @@
 import type { Fold, Op, Status } from "@blockyard/kernel";
 import { type BlockId, type ConversationId, isEnded } from "@blockyard/kernel/plain";
 import { filterOf } from "@blockyard/kernel/search";
+import { unpackFold } from "../encoding/flush.ts";
 import { FULL_CHUNK_BYTES } from "../encoding/limits.ts";
 import { mergeRuns } from "../encoding/runs.ts";
-import { unpackFold } from "../encoding/settle.ts";
 import { textOf } from "../encoding/text.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { isDropped, isTransient } from "./fault.ts";

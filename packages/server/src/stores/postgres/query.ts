@@ -12,7 +12,7 @@ import type {
   Op,
 } from "@blockyard/kernel";
 import { type BlockId, type ConversationId, STATUSES } from "@blockyard/kernel/plain";
-import { unpackFold } from "../encoding/settle.ts";
+import { unpackFold } from "../encoding/flush.ts";
 import type { Connection } from "./connections.ts";
 import { damaged } from "./fault.ts";
 import { LOOKED_AT_CONVERSATIONS } from "./limits.ts";

@@ -9,7 +9,7 @@ import { blockId } from "@blockyard/kernel/plain";
 import { type Demand, filterOf, type SearchSource, trigramsOf } from "@blockyard/kernel/search";
 import type { Entry } from "../../search/block-index.ts";
 import type { RecentTexts } from "../../search/recent-texts.ts";
-import { unpackFold } from "../encoding/settle.ts";
+import { unpackFold } from "../encoding/flush.ts";
 import { textOf } from "../encoding/text.ts";
 import type { Connection } from "./connections.ts";
 import { FIRST_TEXTS, READ_TEXT_CHARS, READ_TEXTS, SEARCHED_FILTER_CHARS } from "./limits.ts";

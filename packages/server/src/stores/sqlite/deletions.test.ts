@@ -121,8 +121,8 @@ describe("[S93] the text of a removed conversation leaves the files", () => {
       expect(await hits(store, word)).toBe(1);
       await until(() => filesOf(path).includes(Buffer.from(word)));
       await until(() => isInTables(path, "secret"));
-      await store.backup(join(directory, "settled.db"));
-      const pieces = piecesOf(join(directory, "settled.db"), "secret");
+      await store.backup(join(directory, "flushed.db"));
+      const pieces = piecesOf(join(directory, "flushed.db"), "secret");
       expect(pieces.length).toBeGreaterThan(250);
       await store.deletions.note({ conversation: "secret", at: 1, by: "ann" });
       expect(await store.deletions.remove("secret", secret.record.seq, 2)).toBe("removed");
@@ -149,8 +149,8 @@ describe("[S93] the text of a removed conversation leaves the files", () => {
       const store = await openSqliteStore(path);
       await fill(store, "first", 40);
       const secret = await fill(store, "secret", 250);
-      await store.backup(join(directory, "closed-settled.db"));
-      const pieces = piecesOf(join(directory, "closed-settled.db"), "secret");
+      await store.backup(join(directory, "closed-flushed.db"));
+      const pieces = piecesOf(join(directory, "closed-flushed.db"), "secret");
       await store.deletions.note({ conversation: "secret", at: 1, by: "ann" });
       const removing = store.deletions.remove("secret", secret.record.seq, 2);
       await store.close();

@@ -34,7 +34,7 @@ export interface DeletionHost {
   /** In a transaction of its own, after everything that was asked for before it. */
   write<T>(work: () => T): T;
   /** Brings everything into the tables. */
-  settleAll(): void;
+  flushAll(): void;
   /** Without a transaction. */
   attempt<T>(work: () => T): T;
   /** The search index may have text of what was removed. */
@@ -104,11 +104,11 @@ export class SqliteDeletions implements DeletionLog {
     expectedSeq: number,
     removedAt: number,
   ): Promise<"removed" | "moved"> {
-    const { tables, memtable, guard, write, settleAll } = this.#host;
+    const { tables, memtable, guard, write, flushAll } = this.#host;
     const isRemoved = guard("remove a conversation", () => {
       // The journal has its text too, and replaying it would bring the conversation back: it must be empty of it.
       write(() => undefined);
-      settleAll();
+      flushAll();
       const head = memtable.conversationHead(conversation);
       const entry = this.#entry(conversation);
       if (head === undefined || entry === undefined || head.record.seq !== expectedSeq) return false;
@@ -214,14 +214,14 @@ export class SqliteDeletions implements DeletionLog {
 
   /** Removes the blobs that no block names any more. Every block is looked at, since nothing counts who names a blob. */
   async #dropBlobs(conversation: ConversationId): Promise<boolean> {
-    const { tables, guard, write, settleAll } = this.#host;
+    const { tables, guard, write, flushAll } = this.#host;
     const named = guard("deletions", () => this.#entry(conversation)?.blobs) ?? [];
     const now = performance.now();
     const isYoung = (blob: string) =>
       now - (this.#putAt.get(blob) ?? Number.NEGATIVE_INFINITY) < this.#blobGraceMs;
     const unused = new Set(named.filter((blob) => !isYoung(blob)));
     if (unused.size === 0) return true;
-    guard("clear a removed conversation", settleAll);
+    guard("clear a removed conversation", flushAll);
     let after = 0;
     const isThrough = await this.#steps(() => {
       const sql = "SELECT id, body FROM block WHERE id > ? ORDER BY id LIMIT ?";

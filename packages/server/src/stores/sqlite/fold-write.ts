@@ -5,13 +5,13 @@
 
 import type { Fold } from "@blockyard/kernel";
 import { assert, type BlockId } from "@blockyard/kernel/plain";
+import { flush, packFold, rewriteOps } from "../encoding/flush.ts";
 import { cutRun } from "../encoding/runs.ts";
-import { packFold, rewriteOps, settle } from "../encoding/settle.ts";
 import { opsOf } from "./layered-read.ts";
 import type { AnyHead, ConversationHead, Memtable } from "./memtable.ts";
 import type { Tables } from "./tables.ts";
 
-/** Inside a transaction: puts the fold in the place of the ops before it. Gives the heads that this has settled. */
+/** Inside a transaction: puts the fold in the place of the ops before it. Gives the heads that this has flushed. */
 export function writeFold(tables: Tables, memtable: Memtable, block: BlockId, fold: Fold): AnyHead[] {
   const head = memtable.blockHead(block);
   assert(head !== undefined, `fold of ${block}, which does not exist`);
@@ -26,7 +26,7 @@ export function writeFold(tables: Tables, memtable: Memtable, block: BlockId, fo
   const heads: AnyHead[] = [head];
   const conversation = memtable.conversationHead(head.record.conversation) as ConversationHead;
   if (!conversation.stored) heads.unshift(conversation);
-  for (const each of heads) settle(tables, memtable, each);
+  for (const each of heads) flush(tables, memtable, each);
   rewriteOps(
     tables,
     head.row,

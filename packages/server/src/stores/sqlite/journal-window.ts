@@ -1,5 +1,5 @@
 /**
- * Which rows of the journal are overdue: all but the newest that together have a given size. What is overdue is settled
+ * Which rows of the journal are overdue: all but the newest that together have a given size. What is overdue is flushed
  * even if it would rather wait, so that the journal stays small, and with it what opening has to read.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Writes commits: everything that came in the same turn of the event loop becomes one row of the journal, in one transaction, and
- * all who wait for it are answered when that has returned. Every now and then a transaction also settles the oldest of the
+ * all who wait for it are answered when that has returned. Every now and then a transaction also flushes the oldest of the
  * memtable into the tables (memtable-flush.ts). At the start it takes in the rows that an earlier process has left.
  *
  * A commit that fails leaves nothing behind, and the next one is not the worse for it.
@@ -30,7 +30,7 @@ export interface JournalWriterOptions {
   readonly attempt: <T>(write: () => T) => T;
   /** Told of each block that the tables have got, and when several were. */
   readonly onChange: (row: number) => void;
-  readonly onSettled: () => void;
+  readonly onFlushed: () => void;
 }
 
 export class JournalWriter {
@@ -67,32 +67,32 @@ export class JournalWriter {
   commit(commit: Commit): Promise<CommitAnswer> {
     const answer = this.#batch.add(commit);
     // One who came too late waits as well: what was faster is there to be read only when it is written.
-    return answer.type === "committed" ? this.#flushed() : this.#flushed().then(() => answer);
+    return answer.type === "committed" ? this.#committed() : this.#committed().then(() => answer);
   }
 
   appendRaw(run: RawRun, bytes: Uint8Array): Promise<unknown> {
     this.#batch.addRaw({ run, bytes });
-    return this.#flushed();
+    return this.#committed();
   }
 
   /** A write beside the journal, in a transaction of its own, after everything that was asked for before it. */
   write<T>(work: () => T): T {
-    this.flush();
+    this.commitBatch();
     return this.#options.attempt(() => transaction(this.#options.db, work));
   }
 
   /** Heads that a write beside the journal has brought into the tables. */
-  settled(heads: Iterable<AnyHead>): void {
-    this.#flushing.settled(heads);
+  flushed(heads: Iterable<AnyHead>): void {
+    this.#flushing.flushed(heads);
   }
 
   /** Brings everything into the tables. */
-  settleAll(): void {
+  flushAll(): void {
     this.#flushing.all(this.#last);
   }
 
   /** Writes the batch and answers all who wait for it. Never throws: the failure is theirs. */
-  flush(): void {
+  commitBatch(): void {
     const written = this.#written;
     if (written === undefined) return;
     this.#written = undefined;
@@ -106,11 +106,11 @@ export class JournalWriter {
     }
   }
 
-  /** Settled when the batch at hand is written. */
-  #flushed(): Promise<CommitAnswer> {
+  /** Resolves when the batch at hand is written. */
+  #committed(): Promise<CommitAnswer> {
     if (this.#written === undefined) {
       this.#written = Promise.withResolvers();
-      setImmediate(() => this.flush());
+      setImmediate(() => this.commitBatch());
     }
     return this.#written.promise;
   }
@@ -119,20 +119,20 @@ export class JournalWriter {
     const journal = this.next;
     const body = this.#batch.body();
     const picked = this.#flushing.pick(body.length, this.#batch.touched);
-    let settled = picked.size > 0;
+    let flushed = picked.size > 0;
     try {
       this.#options.attempt(() => this.#writeRow(journal, body, picked));
     } catch (error) {
-      // Settling is housekeeping: it must not cost anyone a commit that fits without it.
-      if (!settled) throw error;
-      settled = false;
+      // Flushing is housekeeping: it must not cost anyone a commit that fits without it.
+      if (!flushed) throw error;
+      flushed = false;
       this.#options.attempt(() => this.#writeRow(journal, body, new Set()));
     }
     this.#last = journal;
     this.#window.add(journal, body.length);
-    if (settled) this.#flushing.settled(picked);
+    if (flushed) this.#flushing.flushed(picked);
     this.#batch.apply(journal);
-    if (settled) this.#options.onSettled();
+    if (flushed) this.#options.onFlushed();
   }
 
   #writeRow(journal: number, body: Uint8Array, picked: ReadonlySet<AnyHead>): void {
@@ -143,7 +143,7 @@ export class JournalWriter {
     }
     const dictionary = transaction(db, () => {
       tables.addJournal(journal, body);
-      this.#flushing.settle(picked, journal);
+      this.#flushing.flush(picked, journal);
       return tables.dictionaries.make();
     });
     if (dictionary !== undefined) tables.dictionaries.use(dictionary);

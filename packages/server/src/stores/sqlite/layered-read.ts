@@ -4,7 +4,7 @@
  */
 
 import type { BlockId, BlockLog, ConversationId, Json, LogPoint, Op, RawRun, Turn } from "@blockyard/kernel";
-import { storedConversationOps, storedOps, storedRaw, unpackFold } from "../encoding/settle.ts";
+import { storedConversationOps, storedOps, storedRaw, unpackFold } from "../encoding/flush.ts";
 import { textOf } from "../encoding/text.ts";
 import type { BlockHead, Memtable } from "./memtable.ts";
 import type { Tables } from "./tables.ts";

@@ -27,14 +27,14 @@ export const SUMMED_BYTES = 128 * 1024 ** 2;
 export const CHECKED_BYTES = 128 * 1024 ** 2;
 
 // Journal writer
-/** From here on transactions also settle what would rather wait. It bounds the journal, and with it the time of opening. */
+/** From here on transactions also flush what would rather wait. It bounds the journal, and with it the time of opening. */
 export const JOURNAL_BYTES = 2 * 1024 * 1024;
 
 // Memtable flush
-/** From here on transactions also settle. */
+/** From here on transactions also flush. */
 export const PENDING_BYTES = 512 * 1024;
 export const PENDING_HEADS = 1_024;
-/** What one transaction settles at least when there is that much; it also settles twice what it adds. */
+/** What one transaction flushes at least when there is that much; it also flushes twice what it adds. */
 export const SLICE_HEADS = 48;
 export const SLICE_BYTES = 96 * 1024;
 /** … and when the file is closed, where nobody waits for the next commit. */
@@ -46,7 +46,7 @@ export const DELETED_FILTERS = 64;
 // Memtable
 /** Heads kept although the tables have all of them. */
 export const CLEAN_HEADS = 4_096;
-/** A head is worth settling when it has this much for the tables, or when its block has ended. */
+/** A head is worth flushing when it has this much for the tables, or when its block has ended. */
 export const WORTHWHILE_BYTES = 16 * 1024;
 /** What an op costs beside its text, roughly. */
 export const OP_BYTES = 32;

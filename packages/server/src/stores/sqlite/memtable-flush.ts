@@ -7,7 +7,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { StoreError } from "@blockyard/kernel/plain";
-import { pickHeads, settle } from "../encoding/settle.ts";
+import { flush, pickHeads } from "../encoding/flush.ts";
 import type { JournalWindow } from "./journal-window.ts";
 import {
   DELETED_FILTERS,
@@ -27,7 +27,7 @@ export interface FlushOptions {
   readonly tables: Tables;
   readonly memtable: Memtable;
   readonly window: JournalWindow;
-  /** From here on transactions also settle; undefined: the usual. */
+  /** From here on transactions also flush; undefined: the usual. */
   readonly pendingBytes: number | undefined;
   /** Told of each block that the tables have got. */
   readonly onChange: (row: number) => void;
@@ -40,7 +40,7 @@ export class MemtableFlush {
   readonly #window: JournalWindow;
   readonly #pendingBytes: number;
   readonly #onChange: (row: number) => void;
-  /** Heads that could not be settled because what they join is damaged. Their journal rows stay. */
+  /** Heads that could not be flushed because what they join is damaged. Their journal rows stay. */
   readonly #stuck = new Set<AnyHead>();
   /** Whether the tables may still have search filters of an earlier program. */
   #hasFilters = true;
@@ -54,7 +54,7 @@ export class MemtableFlush {
     this.#onChange = onChange;
   }
 
-  /** What a transaction that adds so many bytes, and touches so many heads, settles besides. */
+  /** What a transaction that adds so many bytes, and touches so many heads, flushes besides. */
   pick(addedBytes: number, touched: number): ReadonlySet<AnyHead> {
     const { dirty, pendingBytes } = this.#memtable;
     if (pendingBytes < this.#pendingBytes && dirty.size < PENDING_HEADS) return new Set();
@@ -68,11 +68,11 @@ export class MemtableFlush {
     });
   }
 
-  /** Inside a transaction: settles heads and deletes the journal rows before `journal` that nobody else needs. */
-  settle(picked: ReadonlySet<AnyHead>, journal: number): void {
+  /** Inside a transaction: flushes heads and deletes the journal rows before `journal` that nobody else needs. */
+  flush(picked: ReadonlySet<AnyHead>, journal: number): void {
     for (const head of picked) {
       try {
-        settle(this.#tables, this.#memtable, head);
+        flush(this.#tables, this.#memtable, head);
       } catch (error) {
         if (error instanceof StoreError) this.#stuck.add(head);
         throw error;
@@ -99,19 +99,19 @@ export class MemtableFlush {
         except: this.#stuck,
       });
       try {
-        transaction(this.#db, () => this.settle(picked, lastJournal + 1));
+        transaction(this.#db, () => this.flush(picked, lastJournal + 1));
       } catch (error) {
         if (![...picked].some((head) => this.#stuck.has(head))) throw error;
         continue;
       }
-      this.settled(picked);
+      this.flushed(picked);
     }
   }
 
   /** Says that the tables have all of those heads. */
-  settled(heads: Iterable<AnyHead>): void {
+  flushed(heads: Iterable<AnyHead>): void {
     for (const head of heads) {
-      this.#memtable.settled(head);
+      this.#memtable.flushed(head);
       if (head.type === "block") this.#onChange(head.row);
     }
   }

@@ -1,6 +1,6 @@
 /**
  * The memtable: what is in the journal and not in the tables yet, in memory, as heads. A head is a conversation, a block or
- * a raw run with its newest record and the ops or bytes that the tables lack; settle.ts writes heads into the tables.
+ * a raw run with its newest record and the ops or bytes that the tables lack; flush.ts writes heads into the tables.
  *
  * Heads that the tables have completely are kept as well, up to a bound, because the next write to the same block
  * needs its record.
@@ -29,7 +29,7 @@ interface Head {
   /** Whether the tables have a row of it. */
   stored: boolean;
   /** The last journal row whose changes are in the tables. */
-  settled: number;
+  flushed: number;
   /** The first journal row whose changes are not, and the last one that changed it. 0: none. */
   since: number;
   changed: number;
@@ -52,7 +52,7 @@ export class BlockHead implements Head {
   readonly type = "block";
   readonly row: number;
   stored = false;
-  settled = 0;
+  flushed = 0;
   since = 0;
   changed = 0;
   pendingBytes = 0;
@@ -127,7 +127,7 @@ export class Memtable implements Before {
   readonly #blocks = new Map<BlockId, BlockHead>();
   readonly #raws = new Map<string, RawHead>();
   readonly dirty = new Set<AnyHead>();
-  /** Of these the ones that are worth settling; the others rather wait. */
+  /** Of these the ones that are worth flushing; the others rather wait. */
   readonly worthwhile = new Set<AnyHead>();
   /** Roughly how much is pending. */
   pendingBytes = 0;
@@ -163,7 +163,7 @@ export class Memtable implements Before {
     const head = conversationHead(row.id, row.record);
     head.stored = true;
     head.ops = row.ops;
-    head.settled = head.changed = row.journal;
+    head.flushed = head.changed = row.journal;
     return remember(this.#conversations, id, head);
   }
 
@@ -177,7 +177,7 @@ export class Memtable implements Before {
     if (row === undefined || row.record.id !== id) return undefined;
     const head = new BlockHead(row.id, row.record);
     head.stored = true;
-    head.settled = head.changed = row.journal;
+    head.flushed = head.changed = row.journal;
     return remember(this.#blocks, id, head);
   }
 
@@ -190,7 +190,7 @@ export class Memtable implements Before {
     const head = rawHead(row.id, run);
     head.stored = true;
     head.bytes = row.bytes;
-    head.settled = head.changed = row.journal;
+    head.flushed = head.changed = row.journal;
     return remember(this.#raws, name, head);
   }
 
@@ -215,7 +215,7 @@ export class Memtable implements Before {
   /** Takes in a commit that journal row `journal` holds. Parts that the tables have already are skipped. */
   applyCommit(journal: number, commit: Commit): void {
     const conversation = this.#openConversation(commit);
-    if (conversation.settled < journal) {
+    if (conversation.flushed < journal) {
       conversation.record = commit.record;
       for (const turn of commit.turns) conversation.turns.set(turn.id, turn);
       for (const { key, answer } of commit.answers) {
@@ -229,13 +229,13 @@ export class Memtable implements Before {
     for (const record of commit.blocks) {
       last = this.#openBlock(record);
       heads?.set(record.id, last);
-      if (last.settled >= journal) continue;
+      if (last.flushed >= journal) continue;
       last.record = record;
       this.#touch(last, journal, 0);
     }
     for (const op of commit.ops) {
       const head = op.block === null ? conversation : (heads?.get(op.block) ?? (last as BlockHead));
-      if (head.settled >= journal) continue;
+      if (head.flushed >= journal) continue;
       if (head.type === "block") head.add(op);
       else head.pending.push(op);
       this.#touch(head, journal, OP_BYTES + opChars(op));
@@ -255,16 +255,16 @@ export class Memtable implements Before {
   applyRaw(journal: number, { run, bytes }: RawEntry): void {
     const name = rawName(run);
     const head = this.rawHead(run) ?? remember(this.#raws, name, rawHead(++this.#lastRow, run));
-    if (head.settled >= journal) return;
+    if (head.flushed >= journal) return;
     head.pending.push(bytes);
     this.#touch(head, journal, bytes.length);
   }
 
   /** Says that the tables have all of the head's changes. */
-  settled(head: AnyHead): void {
+  flushed(head: AnyHead): void {
     this.pendingBytes -= head.pendingBytes;
     head.stored = true;
-    head.settled = head.changed;
+    head.flushed = head.changed;
     head.pendingBytes = 0;
     head.since = 0;
     if (head.type === "raw") head.bytes += head.pending.reduce((sum, part) => sum + part.length, 0);
@@ -279,7 +279,7 @@ export class Memtable implements Before {
     this.worthwhile.delete(head);
   }
 
-  /** Lets go of a conversation that was removed from the tables. All of it was settled. */
+  /** Lets go of a conversation that was removed from the tables. All of it was flushed. */
   forget(conversation: ConversationId): void {
     const prefix = `${conversation}/`;
     this.#conversations.delete(conversation);
@@ -334,7 +334,7 @@ function rawHead(row: number, run: RawRun): RawHead {
 }
 
 function cleanHead(row: number): Head {
-  return { row, stored: false, settled: 0, since: 0, changed: 0, pendingBytes: 0 };
+  return { row, stored: false, flushed: 0, since: 0, changed: 0, pendingBytes: 0 };
 }
 
 /** Adds a head, and lets go of the oldest clean ones when there are many. */

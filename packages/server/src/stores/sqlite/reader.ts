@@ -1,6 +1,6 @@
 /**
  * The database as another thread reads it: a connection of its own that cannot write, one snapshot at a time. It sees
- * what is settled in the tables; what is in the memtable (memtable.ts) is handed to it by whoever asks.
+ * what is flushed in the tables; what is in the memtable (memtable.ts) is handed to it by whoever asks.
  *
  * Invariant: a snapshot is short. As long as one is open, the log of the writer cannot be emptied behind it.
  */
@@ -8,7 +8,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Block, ConversationId, Kind, Op, Status } from "@blockyard/kernel";
 import { guarded } from "../encoding/fault.ts";
-import { storedOps, unpackFold } from "../encoding/settle.ts";
+import { storedOps, unpackFold } from "../encoding/flush.ts";
 import { textOf } from "../encoding/text.ts";
 import { FILE_LOCK_MS } from "./limits.ts";
 import { type BlockRow, openBlock, type StoredBlock } from "./table-row.ts";

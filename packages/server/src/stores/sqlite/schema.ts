@@ -102,7 +102,7 @@ export interface OpenOptions {
   readonly durability?: "full" | "normal";
   /** To be restored: there must be a database in it, and all of it is checked, however large it is. */
   readonly isBackup?: boolean;
-  /** How much may wait in the journal before it is settled, and before everything is. Small numbers are for tests. */
+  /** How much may wait in the journal before it is flushed, and before everything is. Small numbers are for tests. */
   readonly pendingBytes?: number;
   readonly journalBytes?: number;
   /** How long a blob that nobody names is kept after it was put. Small numbers are for tests. */

@@ -146,7 +146,7 @@ it("[S25] a damaged block is refused, the others are read, and new commits are t
     script.create({ text: "good ".repeat(100) }),
   ];
   await script.commit(store);
-  script.title("settles what is before it");
+  script.title("flushes what is before it");
   await script.commit(store);
   const damage = new DatabaseSync(path);
   damage.exec(
@@ -208,8 +208,8 @@ it("[S26] a short finished block is one chunk, whatever happened on the way", as
   db.close();
 });
 
-it("[S5] what a stream appended comes back whole after a kill, settled or not, and with its conversation", async () => {
-  // How much settles at once decides which of block and conversation the tables have when the journal is read again.
+it("[S5] what a stream appended comes back whole after a kill, flushed or not, and with its conversation", async () => {
+  // How much flushes at once decides which of block and conversation the tables have when the journal is read again.
   for (const options of [
     {},
     { pendingBytes: 300, journalBytes: 400 },
@@ -343,7 +343,7 @@ describe("[S42] what is stored costs only who asks for it", () => {
     expect(compareSums(path)).toBe(false);
   });
 
-  it("what is left to settle does not wait until the search thread has ended", async () => {
+  it("what is left to flush does not wait until the search thread has ended", async () => {
     const path = join(directory, "ending.db");
     const store = await openSqliteStore(path);
     const script = new StoreScript("c");

@@ -3,7 +3,7 @@
  *
  * How a write goes: `commit` checks and encodes at once (batch.ts); everything that came in the same turn of the event
  * loop becomes one row of the journal in one transaction (journal-writer.ts); when that has returned, the memtable (memtable.ts)
- * takes it in and the callers are answered. Every now and then a transaction also settles the oldest of the memtable into the
+ * takes it in and the callers are answered. Every now and then a transaction also flushes the oldest of the memtable into the
  * tables (memtable-flush.ts) and deletes the journal rows that nobody needs any more. Reading asks the memtable first, then the
  * tables.
  *
@@ -92,7 +92,7 @@ export class SqliteStore implements Store {
     this.#searchPool = new SearchPool({
       program: SEARCH_PROGRAM,
       path,
-      settledBefore: () => this.#memtable.firstNeeded() ?? this.#journal.next,
+      flushedBefore: () => this.#memtable.firstNeeded() ?? this.#journal.next,
     });
     this.#lock = holdLock(path);
     try {
@@ -125,7 +125,7 @@ export class SqliteStore implements Store {
       ...{ db: this.#db, tables: this.#tables, memtable: this.#memtable },
       guard: (doing, work) => this.#guard(doing, work),
       write: (work) => this.#write(work),
-      settleAll: () => this.#journal.settleAll(),
+      flushAll: () => this.#journal.flushAll(),
       attempt: (work) => this.#attempt(work),
       removed: () => this.#searchPool.removed(),
       isClosed: () => this.#closed,
@@ -191,7 +191,7 @@ export class SqliteStore implements Store {
   async fold(block: BlockId, fold: Fold): Promise<void> {
     this.#guard("fold", () => {
       const heads = this.#write(() => writeFold(this.#tables, this.#memtable, block, fold));
-      this.#journal.settled(heads);
+      this.#journal.flushed(heads);
     });
   }
 
@@ -249,14 +249,14 @@ export class SqliteStore implements Store {
 
   /** Copies everything acknowledged so far into a new file, while this one stays in use. */
   async backup(path: string): Promise<void> {
-    this.#guard("backup", () => this.#journal.flush());
+    this.#guard("backup", () => this.#journal.commitBatch());
     await copyDatabase(this.#db, path);
   }
 
-  /** Settles everything, so that the file holds what it has to and nothing else, and lets go of it. */
+  /** Flushes everything, so that the file holds what it has to and nothing else, and lets go of it. */
   async close(): Promise<void> {
     if (this.#closed) return;
-    this.#journal.flush();
+    this.#journal.commitBatch();
     this.#closed = true;
     clearTimeout(this.#indexTimer);
     // A thread that is in the middle of its work, on a busy machine, takes longer to end than all that follows. Only the log must wait
@@ -268,7 +268,7 @@ export class SqliteStore implements Store {
       return this.#abandon(loss);
     }
     try {
-      this.#journal.settleAll();
+      this.#journal.flushAll();
       this.#db.exec("PRAGMA incremental_vacuum");
       await ended;
       this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -336,7 +336,7 @@ export class SqliteStore implements Store {
       ...{ db: this.#db, tables: this.#tables, memtable: this.#memtable, journalBytes, pendingBytes },
       attempt: (write) => this.#attempt(write),
       onChange: (row) => this.#searchPool.changed(row),
-      onSettled: () => this.#searchPool.index(),
+      onFlushed: () => this.#searchPool.index(),
     });
   }
 

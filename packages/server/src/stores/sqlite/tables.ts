@@ -1,6 +1,6 @@
 /**
  * The tables, a row at a time: prepared statements, and the checksum written with every row. What belongs into a row is
- * decided elsewhere (settle.ts); which rows a query wants, too (query.ts); how a row is opened is table-row.ts.
+ * decided elsewhere (flush.ts); which rows a query wants, too (query.ts); how a row is opened is table-row.ts.
  */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";

@@ -47,7 +47,7 @@ export class Indexer {
   /** Conversations whose cursor has not come as far as what was indexed of them. */
   readonly #owed = new Set<number>();
   /** Journal rows before this one are in the tables. */
-  #settledBefore = 0;
+  #flushedBefore = 0;
   #round = 0;
   /** Segments may have blocks of conversations that were removed: after a removal, and at the start, since the last run may have ended before. */
   #mayHoldRemoved: boolean;
@@ -69,8 +69,8 @@ export class Indexer {
   }
 
   /** Takes in which rows have changed in the tables; undefined: any may have. */
-  note(changed: readonly number[] | undefined, settledBefore: number): void {
-    this.#settledBefore = settledBefore;
+  note(changed: readonly number[] | undefined, flushedBefore: number): void {
+    this.#flushedBefore = flushedBefore;
     if (changed === undefined) {
       this.#compare();
       return;
@@ -165,7 +165,7 @@ export class Indexer {
   }
 
   *#build(): Generator<void> {
-    const settledBefore = this.#settledBefore;
+    const flushedBefore = this.#flushedBefore;
     const builder = new SegmentBuilder();
     const taken = new Map<number, number>();
     const ready = [...this.fresh.values()].filter((block) => this.#isReady(block));
@@ -184,7 +184,7 @@ export class Indexer {
       if (last !== undefined && blocks.length === FRESH_BLOCKS) rest[0] = { ...state, after: last.seq };
       else rest.shift();
     }
-    const cursors = this.#cursors(settledBefore, taken, rest);
+    const cursors = this.#cursors(flushedBefore, taken, rest);
     const { name, path } = this.folder.newSegment();
     const bytes = yield* builder.write(path, cursors);
     this.folder.replace([], name, bytes);
@@ -206,11 +206,11 @@ export class Indexer {
 
   /**
    * How far the conversations are indexed with this segment. What is in the tables of a conversation is complete up to its sequence
-   * number if all journal rows that it has were settled when the work began; until then the conversation is owed its cursor,
+   * number if all journal rows that it has were flushed when the work began; until then the conversation is owed its cursor,
    * and at worst its blocks are indexed again.
    */
   #cursors(
-    settledBefore: number,
+    flushedBefore: number,
     taken: ReadonlyMap<number, number>,
     rest: readonly Backlog[],
   ): [number, number][] {
@@ -221,7 +221,7 @@ export class Indexer {
     const cursors: [number, number][] = [];
     for (const conversation of this.#owed) {
       const state = this.#reader.conversationState(conversation);
-      if (state === undefined || state.journal >= settledBefore || waiting.has(conversation)) continue;
+      if (state === undefined || state.journal >= flushedBefore || waiting.has(conversation)) continue;
       const seq = rest[0]?.conversation === conversation ? rest[0].after : state.seq;
       if (seq > (this.folder.cursors.get(conversation) ?? 0)) cursors.push([conversation, seq]);
     }

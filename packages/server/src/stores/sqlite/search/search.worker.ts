@@ -72,7 +72,7 @@ function open(): StoreReader {
 function refreshed(from: StoreReader, request: Request & { type: "search" | "index" }): Indexer {
   const known = indexer;
   indexer ??= new Indexer(from, path as string);
-  indexer.note(known === undefined ? undefined : request.changed, request.settledBefore);
+  indexer.note(known === undefined ? undefined : request.changed, request.flushedBefore);
   if (request.hasRemoved) indexer.noteRemoved();
   return indexer;
 }

@@ -1,5 +1,5 @@
 /**
- * Settling: writing heads (memtable.ts) into the tables, inside a transaction that the caller has begun. The heads
+ * Flushing: writing heads (memtable.ts) into the tables, inside a transaction that the caller has begun. The heads
  * themselves are told only after the transaction was committed. Also the way back: what the tables have of an owner.
  */
 
@@ -19,13 +19,13 @@ const scratch = new ByteWriter();
 export interface Slice {
   readonly maxHeads: number;
   readonly maxBytes: number;
-  /** Heads whose changes begin before this journal row are settled whatever they have, so that it can be emptied. */
+  /** Heads whose changes begin before this journal row are flushed whatever they have, so that it can be emptied. */
   readonly overdue: number;
   readonly except: ReadonlySet<AnyHead>;
 }
 
 /**
- * The heads to settle: first the overdue, then those that are worth it, in the order in which they have waited. A block
+ * The heads to flush: first the overdue, then those that are worth it, in the order in which they have waited. A block
  * comes after its conversation, whose number it is found by.
  */
 export function pickHeads(memtable: Memtable, { maxHeads, maxBytes, overdue, except }: Slice): Set<AnyHead> {
@@ -53,10 +53,10 @@ export function pickHeads(memtable: Memtable, { maxHeads, maxBytes, overdue, exc
 }
 
 /** Writes what the tables lack of `head`. */
-export function settle(tables: Tables, memtable: Memtable, head: AnyHead): void {
-  if (head.type === "conversation") settleConversation(tables, head);
-  else if (head.type === "block") settleBlock(tables, memtable, head);
-  else settleRaw(tables, head);
+export function flush(tables: Tables, memtable: Memtable, head: AnyHead): void {
+  if (head.type === "conversation") flushConversation(tables, head);
+  else if (head.type === "block") flushBlock(tables, memtable, head);
+  else flushRaw(tables, head);
 }
 
 /** Replaces all chunks of a block by those ops. */
@@ -125,7 +125,7 @@ export function unpackFold({ version, body }: FoldRow): Fold {
     : { version, text, anchors, state: reader.bytes() };
 }
 
-function settleConversation(tables: Tables, head: ConversationHead): void {
+function flushConversation(tables: Tables, head: ConversationHead): void {
   const { row, record, pending } = head;
   addOps(tables, head, { conversation: record.id, block: null, ended: false }, pending);
   const ops = pending.at(-1)?.seq ?? head.ops;
@@ -135,7 +135,7 @@ function settleConversation(tables: Tables, head: ConversationHead): void {
   if (head.answers.size > 0) tables.trimAnswers(row, limits.keysPerConversation);
 }
 
-function settleBlock(tables: Tables, memtable: Memtable, head: BlockHead): void {
+function flushBlock(tables: Tables, memtable: Memtable, head: BlockHead): void {
   const { row, record, pending } = head;
   const conversation = memtable.conversationHead(record.conversation) as ConversationHead;
   const ended = isEnded(record.status);
@@ -144,7 +144,7 @@ function settleBlock(tables: Tables, memtable: Memtable, head: BlockHead): void 
   tables.putBlock({ id: row, conversation: conversation.row, record, journal: head.changed });
 }
 
-function settleRaw(tables: Tables, { row, run, bytes, pending, changed }: RawHead): void {
+function flushRaw(tables: Tables, { row, run, bytes, pending, changed }: RawHead): void {
   let plain: Uint8Array = Buffer.concat(pending);
   const last = bytes + plain.length;
   const merged = chunksToMerge(tables.newestChunks(row), plain.length, false).reverse();

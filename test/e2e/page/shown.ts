@@ -95,8 +95,9 @@ function read(parts: readonly (readonly [string, string])[]): Shown {
       math.textContent = math.dataset["source"] ?? "";
     return (copy.textContent ?? "").replace(/\s+/g, " ").trim();
   };
-  // What stands for something long is gone once that is open.
-  const isHidden = (element: Element): boolean => element.checkVisibility?.() === false;
+  // What stands for something long is gone once that is open. The line of a call that asks is hidden on the page: its card says the same.
+  const isHidden = (element: Element): boolean =>
+    element.checkVisibility?.() === false && !element.closest(".tool:has(> .agent-ask.open) > .tool-line");
   const isClosed = (element: Element, root: Element): boolean => {
     const above = (from: Element) => from.parentElement?.closest("details:not([open])");
     for (let details = above(element); details && root.contains(details); details = above(details))

@@ -39,9 +39,13 @@ export class EventRedactor {
     return events.flatMap((event) => this.#one(event));
   }
 
-  /** What is left of blocks that nobody has ended. */
+  /** What is left of blocks that nobody has ended: given once, also where they go on. */
   end(): readonly BlockEvent[] {
-    return [...this.#growing].flatMap(([key, growing]) => rest(key, growing));
+    return [...this.#growing].flatMap(([key, growing]) => {
+      const left = rest(key, growing);
+      growing.input = undefined;
+      return left;
+    });
   }
 
   #one(event: BlockEvent): readonly BlockEvent[] {

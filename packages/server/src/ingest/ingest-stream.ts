@@ -44,8 +44,7 @@ import type { EventRedactor } from "./event-redactor.ts";
 import { fenced } from "./fence.ts";
 import { keepPictures } from "./kept-pictures.ts";
 import { STREAM_HEAD_BYTES } from "./limits.ts";
-import { RawLines } from "./raw-lines.ts";
-import { withoutPieces } from "./redact-body.ts";
+import { lineKeeper, RawLines } from "./raw-lines.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface StreamOptions {
@@ -91,22 +90,27 @@ export interface StreamEnd {
 export class StreamIngest {
   readonly run: string;
   readonly #kernel: Kernel;
-  readonly #options: StreamOptions;
+  readonly #options: Omit<StreamOptions, "after">;
   readonly #normalizer: Normalizer;
   readonly #ingest: Ingest;
   readonly #raw: RawLines;
+  readonly #keep: (line: string) => void;
   readonly #redactor: EventRedactor | undefined;
   #known: StreamEnd = {};
   readonly #starts: CallStarts;
 
-  constructor(kernel: Kernel, options: StreamOptions) {
+  constructor(kernel: Kernel, { after, ...options }: StreamOptions) {
     this.#kernel = kernel;
     this.#options = options;
-    const { conversation, agent, turn, parent, told, guest = false, bringer, after } = options;
+    const { conversation, agent, turn, parent, told, guest = false, bringer } = options;
     this.run = after?.run ?? randomName(kernel.env, 8);
     this.#raw = after ? after.#raw : new RawLines(kernel, { conversation, run: this.run });
     const before = options.before === undefined ? {} : { before: options.before };
-    const reading = { run: this.run, raw: (line: string) => this.keepLine(line), ...before };
+    this.#keep = lineKeeper(this.#raw, {
+      isRedacted: options.secrets !== undefined,
+      isOfTurn: turn !== undefined,
+    });
+    const reading = { run: this.run, raw: this.#keep, ...before };
     this.#normalizer = after ? after.#normalizer : new Normalizer(options.provider, reading);
     this.#redactor = options.secrets?.redactor(turn ?? this.run);
     if (told !== undefined) this.keepLine(JSON.stringify({ type: "blockyard_told", turn, text: told }));
@@ -143,9 +147,7 @@ export class StreamIngest {
 
   /** Keeps a line, also one that is no event: what that stands for is written by somebody else. */
   keepLine(line: string): void {
-    const { secrets, turn } = this.#options;
-    if (secrets === undefined) this.#raw.add(line);
-    else if (turn === undefined) this.#raw.add(withoutPieces(line));
+    this.#keep(line);
   }
 
   /** Events as they are stored: pictures beside them, and without secrets where that is asked for. */

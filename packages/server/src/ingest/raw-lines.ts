@@ -7,6 +7,7 @@
 
 import { type Kernel, type Problem, patiently, type RawRun } from "@blockyard/kernel";
 import { RAW_FLUSH_CHARS } from "./limits.ts";
+import { withoutPieces } from "./redact-body.ts";
 
 export class RawLines {
   readonly #kernel: Kernel;
@@ -56,4 +57,15 @@ export class RawLines {
     else this.#lost = written;
     return this.#lost;
   }
+}
+
+/** Adds lines. Of a turn none are kept where secrets are taken out. It holds nothing of the stream that it is made for: others go on reading. */
+export function lineKeeper(
+  raw: RawLines,
+  { isRedacted, isOfTurn }: { readonly isRedacted: boolean; readonly isOfTurn: boolean },
+): (line: string) => void {
+  return (line) => {
+    if (!isRedacted) raw.add(line);
+    else if (!isOfTurn) raw.add(withoutPieces(line));
+  };
 }

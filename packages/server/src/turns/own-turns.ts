@@ -48,5 +48,7 @@ export class OwnTurns {
     const place = { ...(cwd === undefined ? {} : { cwd }), ...(mode === undefined ? {} : { mode }) };
     const request = { conversation, provider: driver.provider, prompt: "", ...place };
     await begin({ id: `turn-${randomName(kernel.env, 8)}`, request, by, isOwn: true }, driver);
+    // It could not begin, since another node has a turn there: it does when that is over.
+    if (driver.isAwake?.(conversation)) this.#awake.set(conversation, { driver, by });
   }
 }

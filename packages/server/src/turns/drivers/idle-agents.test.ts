@@ -71,3 +71,19 @@ it("[D56] one that runs something in the background waits longer, beside the nex
   await env.advance(bounds.busyMs);
   expect(busy.every(({ isKilled }) => isKilled)).toBe(true);
 });
+
+it("[D56] one that runs something else than before waits anew, unless it was taken meanwhile", async () => {
+  const env = new VirtualEnv(1);
+  const idle = new IdleAgents<Agent>(env, 1_000);
+  const agent = new Agent();
+  idle.put("a", agent);
+  await env.advance(900);
+  idle.renew(agent);
+  await env.advance(900);
+  expect(agent.isKilled).toBe(false);
+  expect(idle.take("a", () => true)).toBe(agent);
+  idle.renew(agent);
+  expect(idle.size).toBe(0);
+  await env.advance(5_000);
+  expect(agent.isKilled).toBe(false);
+});

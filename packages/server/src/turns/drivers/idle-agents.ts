@@ -39,6 +39,12 @@ export class IdleAgents<T extends Waiting> {
     return this.#places.length;
   }
 
+  /** One that waits does so anew: what it runs is something else. Not one that was taken meanwhile. */
+  renew(agent: T): void {
+    const known = this.#places.find((place) => place.agent === agent);
+    if (known) this.put(known.conversation, agent);
+  }
+
   /** It waits from now on; one that waits already waits anew. */
   put(conversation: ConversationId, agent: T): void {
     if (this.#isClosed) return this.#end(agent);

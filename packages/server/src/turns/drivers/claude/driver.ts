@@ -191,8 +191,10 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
   if (isProblem(peer)) return peer;
   const words = { prompt: asked.prompt, attached, ...(told.text === "" ? {} : { told: told.text }) };
   const before = session === undefined ? undefined : await counted(kernel, start, session);
+  const unwritten = await wakes(peer);
+  if (unwritten) return unwritten;
   const run = runIn(place, start, peer, {
-    ...{ before, told: told.text, mayBeLost: session !== undefined, after: await peer.wakes() },
+    ...{ before, told: told.text, mayBeLost: session !== undefined },
     input: claudeMessage(words, randomUUID()),
     model: kept === undefined ? undefined : request.model,
   });
@@ -207,7 +209,14 @@ async function beginOwn(place: Place, start: TurnStart): Promise<ClaudeRun | Pro
   const known = peer.session === undefined ? {} : await counted(options.kernel, start, peer.session);
   const before = { ...known, isOwn: true };
   const own = { told: "", mayBeLost: false, input: undefined, model: undefined };
-  return runIn(place, start, peer, { ...own, before, after: await peer.wakes() });
+  return (await wakes(peer)) ?? runIn(place, start, peer, { ...own, before });
+}
+
+/** What its last turn has left is written before the next one goes on with it. One of which that cannot be said ends. */
+async function wakes(peer: ClaudePeer): Promise<Problem | undefined> {
+  const unwritten = await peer.wakes();
+  if (unwritten) peer.child.kill();
+  return unwritten;
 }
 
 function isAwake({ rest, isClosed }: ClaudePeer): boolean {
@@ -215,8 +224,6 @@ function isAwake({ rest, isClosed }: ClaudePeer): boolean {
 }
 
 interface RunOptions {
-  /** The stream of the process's last turn, where something of it goes on. */
-  readonly after: StreamIngest | undefined;
   readonly before: Before | undefined;
   readonly told: string;
   readonly mayBeLost: boolean;
@@ -229,14 +236,16 @@ function runIn(place: Place, start: TurnStart, peer: ClaudePeer, its: RunOptions
   const { agent, options, live } = place;
   const { kernel } = options;
   const { conversation, mode, effort } = start.request;
-  const { before, told, input, after } = its;
+  const { before, told, input } = its;
   const cost = new TurnCost(() => options.prices?.table ?? {}, start.request.model);
-  const mayBeEarly = after !== undefined && input !== undefined && peer.tellsReading;
+  const mayBeEarly = peer.stream !== undefined && input !== undefined && peer.tellsReading;
   const run = new ClaudeRun({
     ...{ kernel, peer, mode, effort, model: its.model, lost: agent.lost, input, mayBeEarly },
     stream: (onEvent, cut) =>
       new StreamIngest(kernel, {
-        ...{ conversation, agent: agent.provider, turn: start.id, parent: start.prompt, onEvent, after },
+        ...{ conversation, agent: agent.provider, turn: start.id, parent: start.prompt, onEvent },
+        // Taken, and not held by what is made here: each turn would hold all that were before it.
+        after: peer.takeStream(),
         provider: providers.get("claude-control") as Provider,
         price: (event) => withCut(cost.take(event), cut()),
         suggest: (ask) => options.suggest?.(ask, peer.cwd) ?? ask.suggestions ?? [],
@@ -257,7 +266,7 @@ function runIn(place: Place, start: TurnStart, peer: ClaudePeer, its: RunOptions
   live.set(conversation, peer);
   void run.ended.then(() => {
     if (live.get(conversation) === peer) live.delete(conversation);
-    if (!peer.isClosed && run.isFree) rests(place, conversation, peer, start.by);
+    if (run.isFree) rests(place, conversation, peer, start.by);
   });
   return run;
 }
@@ -284,10 +293,14 @@ function rests(
   const rest = new ClaudeRest({
     ...{ peer, stream: peer.stream },
     now: () => Math.round(options.kernel.env.monotonic() - startedAt),
-    onWake: () => place.wake(conversation, by),
-    onTasks: () => idle.put(conversation, peer),
+    onWake: () => {
+      idle.renew(peer);
+      place.wake(conversation, by);
+    },
+    onTasks: () => idle.renew(peer),
   });
-  idle.put(conversation, peer);
+  // One that has just ended is told of to its stream, and waits for nothing.
+  if (!peer.isClosed) idle.put(conversation, peer);
   peer.waits(rest);
 }
 

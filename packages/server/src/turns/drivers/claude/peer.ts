@@ -10,8 +10,8 @@ import type { Child, ChildEnd } from "../../../processes/child.ts";
 import { bounds } from "../limits.ts";
 
 export interface PeerListener {
-  /** A line that it printed. The next one waits until this is taken. */
-  heard(line: string, message: JsonObject | undefined): Promise<void>;
+  /** A line that it printed. The next one waits until this is taken. False: it is for whoever listens next. */
+  heard(line: string, message: JsonObject | undefined): Promise<boolean>;
   /** A line that was written to it. */
   sent(line: string): void;
   /** It prints nothing more. */
@@ -55,6 +55,9 @@ export class ClaudePeer {
   isClosed = false;
   readonly #env: Env;
   #listener: PeerListener | undefined;
+  /** It has been told what was kept, and hears every line as it comes. */
+  #isCaughtUp = false;
+  #catchingUp: Promise<void> = Promise.resolve();
   #kept: string[] = [];
   #keptChars = 0;
   #nextRequest = 1;
@@ -70,12 +73,24 @@ export class ClaudePeer {
     void this.#read();
   }
 
-  /** From here on, this one is told what is said. First what was said while nobody listened. */
-  async listen(listener: PeerListener): Promise<void> {
-    const kept = this.#kept.splice(0);
-    this.#keptChars = 0;
-    for (const line of kept) await listener.heard(line, parsed(line));
+  /** From here on, this one is told what is said, until it leaves. First what was said while nobody listened. */
+  listen(listener: PeerListener): Promise<void> {
     this.#listener = listener;
+    this.#isCaughtUp = false;
+    this.#catchingUp = this.#catchUp(listener);
+    return this.#catchingUp;
+  }
+
+  /** What is said while it is told the rest is kept behind that, so that it hears everything in its order. */
+  async #catchUp(listener: PeerListener): Promise<void> {
+    for (let at = 0; at < this.#kept.length; ) {
+      const line = this.#kept[at] as string;
+      const isTaken = await listener.heard(line, parsed(line));
+      if (isTaken) this.#keptChars -= this.#kept.splice(at, 1)[0]?.length ?? 0;
+      else at++;
+      if (this.#listener !== listener) return;
+    }
+    this.#isCaughtUp = true;
     if (this.isClosed) listener.closed();
   }
 
@@ -86,22 +101,28 @@ export class ClaudePeer {
   /** Waits for the next turn; this one is told what it says meanwhile. */
   waits(rest: Resting): void {
     this.rest = rest;
-    this.#listener = rest;
-    if (this.isClosed) rest.closed();
+    void this.listen(rest);
   }
 
-  /** Waits no more: what it says from here on is the next turn's. The stream of the last one, where something of it goes on. */
-  async wakes(): Promise<StreamIngest | undefined> {
+  /** Waits no more: what it says from here on is the next turn's. By then everything else is written. */
+  async wakes(): Promise<Problem | undefined> {
     this.leave();
+    await this.#catchingUp;
     await this.rest?.written;
-    const { stream } = this;
     this.rest = undefined;
+    return this.stream?.leave();
+  }
+
+  /** The stream of the last turn, where something of it goes on: for the next one, which keeps nothing else of it. */
+  takeStream(): StreamIngest | undefined {
+    const { stream } = this;
     this.stream = undefined;
     return stream;
   }
 
+  /** It runs something in the background, or has begun something by itself. */
   get isBusy(): boolean {
-    return this.tasks.length > 0;
+    return this.tasks.length > 0 || this.rest?.isAwake === true;
   }
 
   get left(): Promise<unknown> | undefined {
@@ -143,20 +164,20 @@ export class ClaudePeer {
     this.isClosed = true;
     for (const settle of [...this.#requests.values()])
       settle(problem("gone", "the agent ended before it responded"));
-    this.#listener?.closed();
+    if (this.#isCaughtUp) this.#listener?.closed();
   }
 
   async #take(line: string): Promise<void> {
     if (line.trim() === "") return;
     const message = parsed(line);
     if (message !== undefined) this.#note(message);
-    if (this.#listener) return this.#listener.heard(line, message);
-    this.keep(line, message);
+    const isBehind = this.#listener !== undefined && !this.#isCaughtUp;
+    if (this.#listener && !isBehind && (await this.#listener.heard(line, message))) return;
+    if (isBehind || !QUIET.has(String(message?.["type"]))) this.#keep(line);
   }
 
-  /** For whoever listens next. */
-  keep(line: string, message: JsonObject | undefined): void {
-    if (message !== undefined && QUIET.has(String(message["type"]))) return;
+  /** For whoever listens next, or has not been told everything yet. */
+  #keep(line: string): void {
     this.#kept.push(line);
     this.#keptChars += line.length;
     // One that talks on by itself is not what was meant to wait.

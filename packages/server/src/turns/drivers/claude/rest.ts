@@ -36,18 +36,19 @@ export class ClaudeRest implements Resting {
     });
   }
 
-  async heard(line: string, message: JsonObject | undefined): Promise<void> {
-    const { peer, stream, onWake, onTasks } = this.#options;
+  async heard(line: string, message: JsonObject | undefined): Promise<boolean> {
+    const { stream, onWake, onTasks } = this.#options;
     if (this.isAwake || isOfTurn(message)) {
-      peer.keep(line, message);
       const isFirst = !this.isAwake;
       this.isAwake = true;
-      return isFirst ? onWake() : undefined;
+      if (isFirst) onWake();
+      return false;
     }
-    if (stream === undefined) return peer.keep(line, message);
+    if (stream === undefined) return false;
     this.#write(this.#record("out", line));
     await this.written;
     if (message?.["subtype"] === "background_tasks_changed") onTasks();
+    return true;
   }
 
   sent(line: string): void {
@@ -74,7 +75,7 @@ export class ClaudeRest implements Resting {
   }
 }
 
-const ENDED = "Ended with Claude Code's process";
+export const ENDED = "Ended with Claude Code's process";
 
 /** What it says in a turn; everything else it says of itself. */
 function isOfTurn(message: JsonObject | undefined): boolean {

@@ -15,7 +15,6 @@ import {
   type BlockId,
   isProblem,
   type JsonObject,
-  type Kernel,
   type Problem,
   problem,
   type Reason,
@@ -34,33 +33,8 @@ import { costIn, cutAt, limitIn, nameOf } from "./line.ts";
 import { claudeMessage, modeOf, NATIVE_MODES } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";
 import { claudeResponse, keptRules } from "./response.ts";
-
-export interface ClaudeTurn {
-  readonly kernel: Kernel;
-  readonly peer: ClaudePeer;
-  /** Made here, so that it is told every event, and where the session could be cut at the end of a turn. */
-  readonly stream: (onEvent: (event: BlockEvent) => void, cut: () => string | undefined) => StreamIngest;
-  /** What it reads first; undefined: it has begun by itself. */
-  readonly input: (JsonObject & { readonly uuid: string }) | undefined;
-  /** The process may have begun something by itself, which is not this turn. */
-  readonly mayBeEarly: boolean;
-  readonly mode: Mode | undefined;
-  readonly effort: string | undefined;
-  readonly model: string | undefined;
-  /** It goes on with a session that it may not have, or is a process that may be gone: then nothing is said before that. */
-  readonly mayBeLost: boolean;
-  /** What it says where it does not have the session. */
-  readonly lost: RegExp;
-  /** Its process may wait for the next turn. */
-  readonly keeps: boolean;
-  /** It is about to write rules that the owner allows into its settings of the folder. */
-  readonly keepsRules?: (kept: { file: string; rules: readonly string[] }) => void;
-  /** What was spent while the turn goes on, because agents work in the background. */
-  readonly keepsCost?: (costUsd: number) => void;
-  readonly silentMs: number | undefined;
-  readonly lingerMs: number | undefined;
-  readonly graceMs: number | undefined;
-}
+import { ENDED } from "./rest.ts";
+import type { ClaudeTurn } from "./turn.ts";
 
 export class ClaudeRun implements Trial {
   readonly ended: Promise<RunEnd>;
@@ -222,7 +196,10 @@ export class ClaudeRun implements Trial {
     });
     this.#watch.heard();
     await this.#peer.listen({
-      heard: (line, message) => this.#line(line, message).catch((error) => this.#fault?.(error)),
+      heard: (line, message) =>
+        this.#line(line, message)
+          .catch((error) => this.#fault?.(error))
+          .then(() => true),
       sent: (line) => this.#sent(line),
       closed: () => this.#settle(),
     });
@@ -236,12 +213,15 @@ export class ClaudeRun implements Trial {
     const goesOn = this.#peer.isBusy || this.#stream.hasOpen;
     this.#require(await (goesOn ? this.#stream.leave() : this.#stream.end()));
     this.#peer.stream = goesOn ? this.#stream : undefined;
-    return { error: "", reason: this.#stopping, isExpected: true };
+    return { error: this.#stopping === "cancelled" ? STOPPED : "", reason: this.#stopping, isExpected: true };
   }
 
   #begin(): void {
     const { mode, model, effort, input } = this.#turn;
     if (input === undefined) return;
+    // It was stopped before it was asked for anything.
+    if (this.#stopping !== undefined)
+      return this.#stopping === "cancelled" && this.#turn.keeps ? this.#leave() : this.#peer.child.kill();
     if (mode !== undefined && NATIVE_MODES[mode] !== this.#peer.mode)
       void this.#peer.request("set_permission_mode", { mode: NATIVE_MODES[mode] });
     if (model !== undefined && model !== this.#peer.wanted) void this.setModel(model);
@@ -259,6 +239,9 @@ export class ClaudeRun implements Trial {
     const known = this.#why ?? explain(end, reason);
     if (mayBeLost && !this.#hasSpoken && reason === undefined) {
       this.isLost = true;
+      // What it ran in the background has ended with it.
+      this.#stream.explain({ reason: "interrupted", callError: ENDED });
+      if (this.#stream.hasOpen) await this.#stream.end();
       return { error: LOST, isExpected: false };
     }
     const isLost = lost.test(this.#said ?? known);
@@ -378,13 +361,17 @@ export class ClaudeRun implements Trial {
     // What failed may be in any state: it is kept for what it runs alone.
     const isSound = this.#said === undefined || isStopped || this.#peer.isBusy;
     const isFree = (this.#stopping === undefined || isStopped) && !this.#asks.isOpen && isSound;
-    if (isFree && this.#turn.keeps) {
-      this.#isLeaving = true;
-      return this.#settle();
-    }
+    if (isFree && this.#turn.keeps) return this.#leave();
     if (isStopped) return this.#peer.child.stop();
     this.#peer.child.closeInput();
     this.#watch.linger(); // some versions go on living after their result
+  }
+
+  /** What it says from here on is not this turn's, also what it has said already. */
+  #leave(): void {
+    this.#isLeaving = true;
+    this.#peer.leave();
+    this.#settle();
   }
 
   #now(): number {

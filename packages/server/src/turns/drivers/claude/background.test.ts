@@ -1,0 +1,198 @@
+/**
+ * What Claude Code runs in the background, where it is stopped, dies or goes on at the wrong moment: the driver against a process that says
+ * what a test tells it (test/e2e/agents/puppet-claude.mjs). The real Claude Code is in test/e2e/clis.
+ */
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  type Block,
+  type Change,
+  isProblem,
+  type Json,
+  type JsonObject,
+  Kernel,
+  MemoryStore,
+  type Turn,
+} from "@blockyard/kernel";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { Secrets } from "../../../ingest/secrets.ts";
+import { ProcessTracker } from "../../../processes/process-tracker.ts";
+import { nodeEnv } from "../../../system/env.ts";
+import { Turns } from "../../turns.ts";
+import { type ClaudeOptions, claudeDriver } from "./driver.ts";
+
+const PUPPET = fileURLToPath(new URL("../../../../../../test/e2e/agents/puppet-claude.mjs", import.meta.url));
+const WAIT = { timeout: 15_000, interval: 5 };
+
+let folder: string;
+let tracker: ProcessTracker;
+let turns: Turns;
+let kernel: Kernel;
+let conversation: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "blockyard-puppet-"));
+  tracker = new ProcessTracker(join(folder, "home"));
+  kernel = new Kernel(nodeEnv, new MemoryStore("m"));
+  conversation = (await kernel.createConversation("ann", "x")) as string;
+});
+afterEach(async () => {
+  await turns.close();
+  await tracker.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function open(more: Partial<ClaudeOptions> = {}): void {
+  const env = { PATH: process.env["PATH"] ?? "", BLOCKYARD_CLAUDE: PUPPET, CLAUDE_PUPPET: folder };
+  const driver = claudeDriver({ kernel, root: folder, env, tracker, graceMs: 300, ...more });
+  turns = new Turns({ kernel, drivers: [driver], ...(more.secrets && { secrets: more.secrets }) });
+}
+
+async function ask(prompt: string): Promise<string> {
+  const started = await turns.start("ann", { conversation, provider: "claude", prompt });
+  if (isProblem(started)) throw new Error(started.message);
+  return started.turn;
+}
+
+/** Lines for one of the processes to print. */
+function say(process: number, ...lines: readonly (JsonObject | "exit")[]): void {
+  const text = lines.map((line) => (line === "exit" ? line : JSON.stringify(line)));
+  appendFileSync(join(folder, `say-${process}`), `${text.join("\n")}\n`);
+}
+
+/** The messages that one of them was sent. */
+function heard(process: number): readonly JsonObject[] {
+  const file = join(folder, `heard-${process}`);
+  const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
+  return lines.map((line) => JSON.parse(line) as JsonObject).filter(({ type }) => type === "user");
+}
+
+/** The name of the n-th message, once it is there. */
+function message(process: number, n: number): Promise<Json> {
+  return vi.waitFor(() => {
+    const uuid = heard(process)[n]?.["uuid"];
+    if (uuid === undefined) throw new Error("it was not asked");
+    return uuid;
+  }, WAIT);
+}
+
+async function turn(id: string): Promise<Turn | undefined> {
+  return ((await kernel.turns(conversation)) as readonly Turn[]).find((each) => each.id === id);
+}
+
+async function over(id: string): Promise<Turn> {
+  const ended = await vi.waitFor(async () => {
+    const found = await turn(id);
+    if (found === undefined || found.status === "running" || turns.running > 0) throw new Error("it runs");
+    return found;
+  }, WAIT);
+  return ended;
+}
+
+async function block(kind: string): Promise<Block | undefined> {
+  return ((await kernel.allBlocks(conversation)) as readonly Block[]).find((each) => each.kind === kind);
+}
+
+const session_id = "5e551011-0000-4000-8000-000000000000";
+const system = (subtype: string, more: JsonObject): JsonObject => ({
+  ...{ type: "system", subtype, session_id },
+  ...more,
+});
+const init = system("init", { model: "m", tools: [], capabilities: ["msg_lifecycle_v1"] });
+const read = (command_uuid: Json): JsonObject => ({
+  type: "command_lifecycle",
+  command_uuid,
+  state: "started",
+});
+const tasks = (...ids: readonly string[]): JsonObject =>
+  system("background_tasks_changed", {
+    tasks: ids.map((task_id) => ({ task_id, task_type: "local_bash", description: "Serve" })),
+  });
+let count = 0;
+const assistant = (content: Json): JsonObject => ({
+  ...{ type: "assistant", uuid: `a-${count}`, session_id, parent_tool_use_id: null },
+  message: { id: `msg-${count++}`, model: "m", role: "assistant", content: [content] },
+});
+const text = (words: string): JsonObject => assistant({ type: "text", text: words });
+const INPUT = { command: "serve", description: "Serve", run_in_background: true };
+const serve = [
+  assistant({ type: "tool_use", id: "toolu_1", name: "Bash", input: INPUT }),
+  tasks("b1"),
+  system("task_started", { task_id: "b1", tool_use_id: "toolu_1", is_backgrounded: true }),
+  {
+    type: "user",
+    message: {
+      role: "user",
+      content: [
+        { type: "tool_result", tool_use_id: "toolu_1", content: "Command running in background with ID: b1" },
+      ],
+    },
+    tool_use_result: { stdout: "", stderr: "", backgroundTaskId: "b1" },
+  },
+];
+const served = [
+  system("task_notification", {
+    ...{ task_id: "b1", tool_use_id: "toolu_1", status: "completed" },
+    summary: "Serve completed (exit code 0)",
+  }),
+  tasks(),
+];
+const result: JsonObject = { type: "result", subtype: "success", result: "", session_id };
+
+/** A turn that leaves a command in the background. */
+async function serving(): Promise<void> {
+  const first = await ask("Serve");
+  say(0, read(await message(0, 0)), init, ...serve, text("It serves."), result);
+  expect(await over(first)).toMatchObject({ status: "done" });
+  expect(turns.drivers.tasks(conversation)).toMatchObject([{ id: "b1" }]);
+  expect(await block("command")).toMatchObject({ status: "running" });
+}
+
+it("[D97] a turn that is stopped while it starts is not sent, and what runs in the background goes on", async () => {
+  open();
+  await serving();
+  const stopped = new Promise<string>((resolve, fail) => {
+    const unlisten = kernel.listen(({ turns: changed }: Change) => {
+      const begun = changed.find(({ status }) => status === "running");
+      if (begun === undefined) return;
+      unlisten();
+      turns.stop("ann", conversation, false).then(() => resolve(begun.id), fail);
+    });
+  });
+  await ask("Do something else");
+  expect(await over(await stopped)).toMatchObject({
+    status: "error",
+    reason: "cancelled",
+    error: "Stopped.",
+  });
+  expect(heard(0).length).toBe(1);
+  expect(turns.drivers.tasks(conversation)).toMatchObject([{ id: "b1" }]);
+  expect(await block("command")).toMatchObject({ status: "running" });
+  const next = await ask("Go on");
+  say(0, read(await message(0, 1)), init, text("Going on."), result);
+  expect(await over(next)).toMatchObject({ status: "done" });
+});
+
+it("[D97] a process that ends when it is asked for the next turn ends what it ran, and another one takes the turn", async () => {
+  open();
+  await serving();
+  const next = await ask("Go on");
+  await message(0, 1);
+  say(0, "exit");
+  say(1, read(await message(1, 0)), init, text("Going on."), result);
+  expect(await over(next)).toMatchObject({ status: "done" });
+  expect(await block("command")).toMatchObject({ status: "error", metadata: { reason: "interrupted" } });
+});
+
+it("[D97] what a command says at its end is there once, where secrets are taken out too", async () => {
+  open({ secrets: new Secrets() });
+  await serving();
+  const call = async () => {
+    const whole = await kernel.whole((await block("tool_call"))?.id ?? "");
+    return isProblem(whole) ? whole.message : whole.text;
+  };
+  say(0, ...served);
+  await vi.waitFor(async () => expect(await block("command")).toMatchObject({ status: "done" }), WAIT);
+  expect(JSON.parse(await call())).toEqual(INPUT);
+});

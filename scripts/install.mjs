@@ -92,7 +92,7 @@ function reasonOf(folder) {
   const isSame =
     existsSync(marker) && readFileSync(marker, "utf8").trim().split(" ")[0] === lockfileHash(folder);
   return isSame
-    ? "Installing the packages that this command needs as well."
+    ? "Installing the packages that this command also needs."
     : "The packages have changed: installing them again.";
 }
 

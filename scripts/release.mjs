@@ -24,12 +24,12 @@ export function prepare(folder, version, date) {
   const changelog = readFileSync(join(folder, "CHANGELOG.md"), "utf8");
   const [top] = sections(changelog);
   const problems = [
-    ...(VERSION.test(version) ? [] : [`${version} is no version: it has three numbers, as in 0.3.0`]),
+    ...(VERSION.test(version) ? [] : [`${version} is not a version: use three numbers, such as 0.3.0`]),
     ...(top?.title === OPEN && top.text !== ""
       ? []
-      : [`The changelog begins with no section "## ${OPEN}" that says something`]),
+      : [`The changelog does not start with a section "## ${OPEN}" that has entries`]),
     ...(sections(changelog).some(({ version: each }) => each === version)
-      ? [`The changelog has a section ${version} already`]
+      ? [`The changelog already has a section ${version}`]
       : []),
   ];
   if (problems.length > 0) return problems;
@@ -59,13 +59,13 @@ export function problemsOf(folder) {
     (path) => readJson(join(folder, path)).version !== version,
   );
   return [
-    ...others.map((path) => `${path} has another version than package.json, which has ${version}`),
+    ...others.map((path) => `The version in ${path} differs from package.json, which has ${version}`),
     ...(top?.version === version
       ? []
-      : [`The changelog begins with "${top?.title}", not with a section ${version}`]),
-    ...(top?.text === "" ? [`The changelog says nothing of ${version}`] : []),
-    ...(git(folder, "status", "--porcelain") === "" ? [] : ["There are changes that are not committed"]),
-    ...(git(folder, "tag", "--list", `v${version}`) === "" ? [] : [`There is a tag v${version} already`]),
+      : [`The changelog starts with "${top?.title}", not with a section ${version}`]),
+    ...(top?.text === "" ? [`The changelog's section ${version} is empty`] : []),
+    ...(git(folder, "status", "--porcelain") === "" ? [] : ["There are uncommitted changes"]),
+    ...(git(folder, "tag", "--list", `v${version}`) === "" ? [] : [`The tag v${version} already exists`]),
   ];
 }
 
@@ -160,7 +160,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (what === "prepare") {
     const problems = prepare(folder, version, new Date().toISOString().slice(0, 10));
     if (problems.length > 0) stop(problems);
-    console.log(`Look at it, then: git commit -am "repo: version ${version}" && npm run release`);
+    console.log(`Review the changes, then: git commit -am "repo: version ${version}" && npm run release`);
   } else if (what === undefined) {
     const problems = problemsOf(folder);
     if (problems.length > 0) stop(problems);
@@ -171,6 +171,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const notes = join(dist, `notes-${readJson(join(folder, "package.json")).version}.md`);
     writeFileSync(notes, notesOf(folder));
     const name = tag(folder, notes);
-    console.log(`${name} is tagged, its notes are in ${notes}. To publish: git push origin main ${name}`);
+    console.log(`Tagged ${name}. Its notes are in ${notes}. To publish: git push origin main ${name}`);
   } else stop(["Usage: npm run release -- [prepare <version>]"]);
 }

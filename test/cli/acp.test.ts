@@ -133,6 +133,6 @@ describe("the tee", () => {
       said += bytes;
     });
     expect(await new Promise((resolve) => none.on("close", resolve))).toBe(127);
-    expect(said).toContain("cannot start no-such-agent: there is no such program");
+    expect(said).toContain("cannot start no-such-agent: program not found");
   });
 });

@@ -19,25 +19,25 @@ const yes = (is: boolean) => (is ? "yes" : "–");
 const MODE_WORDS = { plan: "plan", ask: "ask", edits: "accept edits", full: "full access" } as const;
 
 const ROWS: readonly (readonly [string, (abilities: Abilities) => string])[] = [
-  ["asks here", ({ asks }) => asks.join(", ")],
+  ["requests you can answer here", ({ asks }) => asks.join(", ")],
   ["rules", ({ rules }) => yes(rules)],
   [
     "modes (full access only with `--full-access`)",
     ({ modes }) => modes.map((mode) => MODE_WORDS[mode]).join(", "),
   ],
-  ["sandbox apart from the mode", ({ sandboxes }) => sandboxes.join(", ") || "–"],
+  ["separate sandbox setting", ({ sandboxes }) => sandboxes.join(", ") || "–"],
   [
-    "a message while it works",
-    ({ steering }) => (steering === "step" ? "at its next step" : "after the turn"),
+    "message sent while it works",
+    ({ steering }) => (steering === "step" ? "read at its next step" : "sent after the turn"),
   ],
-  ["changed while it works", ({ midTurn }) => midTurn.join(", ") || "–"],
-  ["goes on in its session", ({ resumes }) => yes(resumes)],
-  ["its process waits between turns", ({ staysAlive }) => yes(staysAlive)],
+  ["can change while it works", ({ midTurn }) => midTurn.join(", ") || "–"],
+  ["resumes its session", ({ resumes }) => yes(resumes)],
+  ["process stays alive between turns", ({ staysAlive }) => yes(staysAlive)],
   ["slash commands", ({ commands }) => yes(commands)],
   ["models / efforts", ({ models, efforts }) => `${yes(models)} / ${yes(efforts)}`],
   ["context usage", ({ usage }) => yes(usage)],
   ["account limits / MCP servers", ({ limits, servers }) => `${yes(limits)} / ${yes(servers)}`],
-  ["background tasks can be stopped", ({ stopsTasks }) => yes(stopsTasks)],
+  ["can stop background tasks", ({ stopsTasks }) => yes(stopsTasks)],
 ];
 
 export function abilitiesTable(): string {

@@ -134,7 +134,7 @@ describe("help and mistakes", () => {
     [
       ["token", "revoke", "--agent", "nobody"],
       3,
-      /there is no token of nobody\. To list them: blockyard token list/,
+      /there is no token for nobody\. To list them: blockyard token list/,
     ],
     [["mcp", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help mcp/],
     [["link", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help link/],
@@ -577,10 +577,10 @@ describe("import", () => {
       for (const { path } of files) utimesSync(String(path), 1_790_000_000, 1_790_000_000);
       const first = await run(here, ["import"]);
       expect(first).toMatchObject({ code: 0, stdout: "" });
-      expect(first.stderr).toMatch(/^5 sessions found: 5 new, 0 grown, \d+ blocks added\.\n$/);
+      expect(first.stderr).toMatch(/^5 sessions found: 5 new, 0 updated, \d+ blocks added\.\n$/);
       const listed = (await run(here, ["ls", "--json"])).stdout;
       const second = await run(here, ["import"]);
-      expect(second.stderr).toBe("5 sessions found: 0 new, 0 grown, 0 blocks added.\n");
+      expect(second.stderr).toBe("5 sessions found: 0 new, 0 updated, 0 blocks added.\n");
       expect((await run(here, ["ls", "--json"])).stdout).toBe(listed);
       const codex = jsonLines(listed).filter(({ provider }) => provider === "codex");
       expect(codex).toHaveLength(2);
@@ -619,7 +619,7 @@ describe("import", () => {
       await run(here, ["ingest"], { input: readFileSync(join(fixtures, "claude/text.jsonl")) });
       placeSessions(here, ["text"], []);
       const { stderr } = await run(here, ["import"]);
-      expect(stderr).toMatch(/0 new, 0 grown, 0 blocks added; 1 already here from a turn or a stream\.\n$/);
+      expect(stderr).toMatch(/0 new, 0 updated, 0 blocks added; 1 already here from a turn or a stream\.\n$/);
     },
     LIMIT_MS,
   );

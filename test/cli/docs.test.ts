@@ -51,7 +51,7 @@ it("[U5] every command and option in README and guides exists", async () => {
 it("the bounds in the guide are those of the code", () => {
   const guide = readFileSync(join(root, "docs/guides/operations.md"), "utf8");
   const number = (value: number) => value.toLocaleString("en-US");
-  const sockets = `| WebSockets | ${number(MAX_SOCKETS)}, of which ${number(OWNER_SOCKETS)} are the owner's alone |`;
+  const sockets = `| WebSockets | ${number(MAX_SOCKETS)}, ${number(OWNER_SOCKETS)} of them reserved for the owner |`;
   expect(guide).toContain(sockets);
   const connections = `| connections | ${number(MAX_CONNECTIONS)}; ${number(MAX_CONNECTIONS_EACH)} for each agent or viewer, ${number(MAX_GUEST_CONNECTIONS)} for all of them |`;
   expect(guide).toContain(connections);

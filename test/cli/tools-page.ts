@@ -41,16 +41,16 @@ export async function toolSchemas(): Promise<readonly ToolSchema[]> {
   }
 }
 
-const FOR = { read: "reading", write: "writing", owner: "writing, the owner alone" } as const;
+const FOR = { read: "reading", write: "writing", owner: "writing, owner only" } as const;
 
 export function toolsPage(schemas: readonly ToolSchema[]): string {
   const head = `# Tools
 
-The same tools for models (MCP), programs (HTTP and WebSocket), the page and the command line. This page is made from the table
-that answers the calls; a test keeps it so. Over MCP a name has an underscore for its dot: \`block_edit\`.
+Models (MCP), programs (HTTP and WebSocket), the page and the command line all use the same tools. This page is generated from the tool
+table, and a test keeps it current. Over MCP, names have underscores instead of dots: \`block_edit\`.
 
-Line numbers are 0-based and an end is exclusive, everywhere. A refused call is a problem: a code, a sentence, and the numbers
-that are needed to try again. How to call them: [protocol](protocol.md).
+Line numbers are 0-based and ends are exclusive, everywhere. A refused call returns a problem: a code, a message, and the numbers
+you need to try again. How to call the tools: [protocol](protocol.md).
 
 | tool | for |
 |---|---|
@@ -67,7 +67,7 @@ ${description}
 
 ${table(input as Field)}
 
-${streams ? "A stream of" : "Answers with"} ${answers}.
+${streams ? "Streams" : "Returns"} ${answers}.
 `;
 }
 

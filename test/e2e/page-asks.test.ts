@@ -270,7 +270,7 @@ test("[CM12] a plan is edited before it is approved, and is approved as it reads
   await page.keyboard.type("2. Round once");
   await page.getByRole("button", { name: "Done" }).click();
   await ask.getByText("was edited").waitFor();
-  await ask.getByLabel("what was edited").getByText("2. Round once").waitFor();
+  await ask.getByLabel("edits to the plan").getByText("2. Round once").waitFor();
   await ask.getByRole("button", { name: /Approve and accept edits/ }).click();
   await expect.poll(() => heard().length).toBe(2);
   const { updatedInput } = said(heard()[1]) as { updatedInput: { plan: string } };

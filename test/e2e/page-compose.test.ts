@@ -117,7 +117,7 @@ test("[V23] find and the title keep to their words while these are composed", as
   await field.waitFor({ state: "detached" });
 
   await page.locator("h1.title button").click();
-  const title = page.getByRole("textbox", { name: "Title of the conversation" });
+  const title = page.getByRole("textbox", { name: "Conversation title" });
   await title.fill("");
   await compose(page, "新しい", ["Enter", "Escape"]);
   await pressLate(page, ["Enter", "Escape"]);

@@ -82,7 +82,7 @@ describe("a diagram", () => {
   test.each([
     ["graph TD\n  A --> B\n  C --[ D", "it ends too early, after “C --[ D”"],
     ["graph TD\n  A --> --> B\n  C --> D", "line 2 can't be read: “A --> --> B”"],
-    ["nonsense\n  A", "“nonsense” is not a supported kind of diagram"],
+    ["nonsense\n  A", "“nonsense” is not a supported diagram type"],
     [`graph TD\n  A["${"word ".repeat(2_400)}"]`, "it has 12,016 characters, and the limit is 10,000"],
   ])("[V43] that cannot be drawn stays code, and says why: %#", async (source, why) => {
     const { page, context, complaints } = await openWith(source);

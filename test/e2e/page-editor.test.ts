@@ -63,7 +63,7 @@ test("[V8] a link of one's own is never one that the browser would run; without 
   const { page } = await openFile("/elsewhere/x.ts");
   await page.locator(".file-open").click();
   await page.getByRole("radio", { name: "Custom URL…" }).check();
-  const template = page.getByRole("textbox", { name: "URL of the editor" });
+  const template = page.getByRole("textbox", { name: "Editor URL" });
   const use = page.getByRole("button", { name: "Use it and open" });
   for (const bad of ["javascript:alert({path})", "https://x.test/{path}", "file://{path}", "emacs://open"]) {
     await template.fill(bad);

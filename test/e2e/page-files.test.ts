@@ -154,7 +154,10 @@ describe("a file", () => {
     expect(await mine.textContent(".conflict")).toContain("Nothing is written");
     await mine.getByRole("button", { name: "Side pane" }).click();
     await mine.getByRole("tab", { name: "Files" }).click();
-    await mine.getByRole("treeitem", { name: "mine.txt" }).getByLabel("in conflict with the disk").waitFor();
+    await mine
+      .getByRole("treeitem", { name: "mine.txt" })
+      .getByLabel("conflicts with the file on disk")
+      .waitFor();
     expect(await axeFindings(mine)).toEqual([]);
     expect(onDisk("mine.txt")).toContain("TWO of the disk");
     await mine.getByRole("button", { name: "Keep this version" }).click();
@@ -163,7 +166,7 @@ describe("a file", () => {
     await mine.context().close();
 
     const disk = await conflicted("disk.txt");
-    await disk.getByRole("button", { name: "Use the disk's version" }).click();
+    await disk.getByRole("button", { name: "Use the version on disk" }).click();
     await disk.locator(".conflict").waitFor({ state: "detached" });
     await expect.poll(() => text(disk).innerText()).toContain("TWO of the disk");
     await disk.context().close();

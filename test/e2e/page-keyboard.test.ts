@@ -94,7 +94,7 @@ const DAY: readonly (readonly [string, (day: Day) => Promise<void>])[] = [
       await ask.waitFor();
       await keys.walk("Tab", "button", "Edit plan");
       await keys.press("Enter");
-      await keys.isAt("textbox", "Text of the block");
+      await keys.isAt("textbox", "Block text");
       await keys.press("Control+End");
       await keys.type("2. Round once");
       await keys.press("Escape");

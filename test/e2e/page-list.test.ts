@@ -73,13 +73,13 @@ describe("the list", () => {
     await page.waitForSelector(".title button");
     await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
     await page.keyboard.press("t");
-    await page.getByRole("textbox", { name: "Title of the conversation" }).fill("new name");
+    await page.getByRole("textbox", { name: "Conversation title" }).fill("new name");
     await page.keyboard.press("Enter");
     await expect.poll(() => page.textContent(".title")).toContain("new name");
     await entry(page, "new name").hover();
     await entry(page, "new name").getByRole("button", { name: "More for new name" }).click();
     await page.getByRole("menuitem", { name: "Rename" }).click();
-    await page.getByRole("textbox", { name: "Title of the conversation" }).fill("unwanted");
+    await page.getByRole("textbox", { name: "Conversation title" }).fill("unwanted");
     await page.keyboard.press("Escape");
     expect(await page.textContent(".title")).toContain("new name");
     await page.context().close();

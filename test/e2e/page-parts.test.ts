@@ -101,7 +101,7 @@ test("[V7] [V20] what waits for the server is shown: a prompt, and edits that ar
 
 test("a conversation that is not there is said to be so, and nothing can be sent to it", async () => {
   const { page, context } = await yard.open("/c/nowhere");
-  await page.getByText("There is no such conversation here.").waitFor();
+  await page.getByText("Conversation not found.").waitFor();
   expect(await page.getByRole("textbox", { name: "Prompt" }).count()).toBe(0);
   await context.close();
 });

@@ -66,7 +66,7 @@ test("[V5] a link goes to what is pruned, and to another way; all that is pruned
   const { page, complaints } = await yard.open(placeOf(pruned));
   await expect.poll(() => focusedBlock(page)).toBe(pruned);
   await page.getByText("3 blocks excluded from context").waitFor();
-  await page.getByRole("button", { name: "Put back" }).click();
+  await page.getByRole("button", { name: "Include again" }).click();
   await expect.poll(() => page.locator(".pruned-row").count()).toBe(0);
   const hash = (id: BlockId) => page.evaluate((to) => location.assign(to), placeOf(id));
   await hash(other);
@@ -229,7 +229,7 @@ test("[V12] an open menu has the keys to itself: Escape closes it and nothing el
   await page.locator(`[data-block="${block}"]`).focus();
   await page.keyboard.press("i");
   await page.waitForSelector(".inspector");
-  await page.getByRole("button", { name: "More for this block" }).click();
+  await page.getByRole("button", { name: "More actions for this block" }).click();
   await page.waitForSelector(".menu:popover-open [role=menuitem]:focus");
   await page.keyboard.press("p");
   await page.keyboard.press("Escape");
@@ -245,7 +245,7 @@ test("[V87] a menu takes clicks wherever it stands, also when its block is not p
   const { page } = await yard.open(`/c/${conversation}`);
   const article = page.locator(`[data-block="${block}"]`);
   await article.hover();
-  await article.getByRole("button", { name: "More for this block" }).click();
+  await article.getByRole("button", { name: "More actions for this block" }).click();
   await page.waitForSelector(".menu:popover-open [role=menuitem]:focus");
   // Neither hover nor focus keeps the row of buttons: a pointer that jumps, a window that is not in front.
   await page.mouse.move(1, 1);
@@ -356,7 +356,8 @@ test("[V17] who may only read is offered nothing that writes", async () => {
   await page.getByRole("button", { name: "Copy this block" }).waitFor();
   await page.keyboard.press("G");
   await page.getByText("Waiting for the owner's answer.").waitFor();
-  const writing = /edit|fork|put back|rename|allow|new conversation|files|run again|more for (?!this block)/i;
+  const writing =
+    /edit|fork|include again|rename|allow|new conversation|files|run again|more actions for (?!this block)/i;
   const named = await page.getByRole("button").allTextContents();
   const labels = await page
     .locator("[aria-label]")

@@ -109,7 +109,7 @@ describe("run again", () => {
     expect(await page.textContent("dialog [role=alert]")).toContain("changed");
     expect(await page.locator(".rerun").count()).toBe(0);
     await watchWaits(page, "Run it");
-    await page.getByRole("button", { name: "Look again" }).click();
+    await page.getByRole("button", { name: "Check again" }).click();
     await expect.poll(() => page.textContent("dialog .exact")).toBe("echo second");
     await expect.poll(() => run(page).isEnabled()).toBe(true);
     expect((await waitsIn(page)).at(-1)).toBeGreaterThan(450);

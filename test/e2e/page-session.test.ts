@@ -94,7 +94,7 @@ it("[V50] a guarded file has a lock that says why, and allows it and takes that 
   };
   const { page, context, complaints } = await yard.open("/files?path=.env");
   await page.getByRole("button", { name: "Guarded: only you can read this" }).click();
-  const grants = page.getByRole("region", { name: "Who may read and edit this file" });
+  const grants = page.getByRole("region", { name: "Who can read and edit this file" });
   expect(await grants.innerText()).toMatch(/^Guarded: \S+/);
   expect(await opens()).toBe(403);
   await grants.getByLabel("Agent or viewer").fill("codex-mcp");

@@ -154,7 +154,7 @@ describe("the head", () => {
     // A block's link is copied too, and leads there.
     const block = page.locator("article").last();
     await block.hover();
-    await block.getByRole("button", { name: "More for this block" }).click();
+    await block.getByRole("button", { name: "More actions for this block" }).click();
     await page.getByRole("menuitem", { name: "Copy link" }).click();
     await expect.poll(copied).toMatch(new RegExp(`/c/${conversation}#.`));
     await context.close();
@@ -294,7 +294,7 @@ describe("the palette", () => {
     const settings = page.getByRole("dialog", { name: "Settings" });
     await settings.getByRole("radio", { name: "Dark" }).check();
     expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
-    await settings.getByRole("radio", { name: "Same as the system" }).check();
+    await settings.getByRole("radio", { name: "System" }).check();
     await context.close();
   });
 });

@@ -61,7 +61,7 @@ test("[P32] without a session the pane says so", async () => {
   await page.getByRole("heading", { name: "none" }).waitFor();
   await page.getByRole("button", { name: "Side pane" }).click();
   await pane.getByRole("tab", { name: "Session" }).click();
-  await pane.getByText("No agent has had a session here yet.").waitFor();
+  await pane.getByText("No agent session yet.").waitFor();
   await context.close();
 });
 

@@ -82,7 +82,7 @@ describe("a turn", () => {
     const { page, complaints } = await yard.open("/");
     await ask(page, answers);
     const deny = page.getByRole("button", { name: "Deny…" });
-    const why = page.getByRole("textbox", { name: "Reason, for the agent" });
+    const why = page.getByRole("textbox", { name: "Reason for the agent" });
     const heard = () => readFileSync(answers, "utf8").trimEnd().split("\n");
     await expect.poll(() => deny.isEnabled()).toBe(true);
     await deny.focus();

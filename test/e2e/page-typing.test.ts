@@ -87,7 +87,7 @@ test.each(["the button", "the menu of commands", "the key"])(
         await page.keyboard.press("Control+k");
         await page.getByRole("combobox", { name: "Commands" }).fill("Fork here");
         await page.keyboard.press("Enter");
-        await page.getByText("The next prompt goes on from here").first().waitFor();
+        await page.getByText("Your next prompt continues from here").first().waitFor();
       }
     }
     await page.keyboard.type(LETTERS);
@@ -168,7 +168,7 @@ test("[V32] a touch screen keeps its keyboard away; one that has keys writes the
   await block.waitFor();
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("BODY");
   await block.tap();
-  await block.getByRole("button", { name: "More for this block" }).tap();
+  await block.getByRole("button", { name: "More actions for this block" }).tap();
   await page.getByRole("menuitem", { name: "Fork here" }).tap();
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("TEXTAREA");
   await page.keyboard.type("edit");
@@ -217,7 +217,7 @@ test("[V36] a title that cannot be kept is in its field again", async () => {
   await page.reload();
   await page.waitForSelector("article");
   await page.locator("h1.title button").click();
-  const title = page.getByRole("textbox", { name: "Title of the conversation" });
+  const title = page.getByRole("textbox", { name: "Conversation title" });
   await title.fill("a better name");
   await page.keyboard.press("Enter");
   await page.getByText("the disk is full").waitFor();
@@ -249,7 +249,7 @@ test("[V34] Ctrl Z outside of an editor undoes my last edit, says what, and Ctrl
   expect([await textOf(first), await textOf(second)]).toEqual(["first", "answer"]);
   await page.locator(`[data-block="${second}"].focused`).waitFor();
   await page.keyboard.press("Control+z");
-  await page.getByText("Nothing of yours to undo").waitFor();
+  await page.getByText("You have nothing to undo").waitFor();
   await page.keyboard.press("Control+Shift+z");
   await page.getByText("Redone: put back “ of mine”").waitFor();
   await page.keyboard.press("Control+y");
@@ -403,7 +403,7 @@ test("[V32] who renames by a key goes on where the focus was", async () => {
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Commands" }).fill("Rename");
     await page.keyboard.press("Enter");
-    await page.getByRole("textbox", { name: "Title of the conversation" }).waitFor();
+    await page.getByRole("textbox", { name: "Conversation title" }).waitFor();
     await page.keyboard.type(`by ${key}`);
     await page.keyboard.press(key);
     await isPrompt(page);

@@ -415,7 +415,7 @@ describe("working", () => {
     await page.keyboard.press("p");
     await page.waitForSelector(".pruned-row");
     expect(await page.locator(`[data-block="${middle}"]`).count()).toBe(0);
-    await page.getByRole("button", { name: "Put back" }).click();
+    await page.getByRole("button", { name: "Include again" }).click();
     await page.waitForSelector(`[data-block="${middle}"]`);
     await page.context().close();
   });

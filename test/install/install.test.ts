@@ -101,7 +101,7 @@ it(
     expect(await install("start+node")).toMatchObject({ code: 0 });
     expect(installed()).toEqual(["aye", NODE, "one"]);
     mkdirSync(join(clone, "node_modules/.cache"));
-    expect((await install("all")).said).toContain("that this command needs as well");
+    expect((await install("all")).said).toContain("that this command also needs");
     expect(installed()).toEqual(["aye", "bee", NODE, "one"]);
     expect(existsSync(join(clone, "node_modules/.cache"))).toBe(true);
     expect(stages()).toEqual([]);

@@ -26,9 +26,13 @@ Newest first.
 
 ## Unreleased
 
-**Quicker.** It is.
+### Page
 
-**Smaller.** It is too.
+- **Quicker.** It is.
+
+### Storage
+
+- **Smaller.** It is too.
 
 ## 0.1.0
 
@@ -85,26 +89,28 @@ it("[U84] a version is written everywhere, and to nothing of others", () => {
 
 it("[U84] a release has a tag and notes with the changelog's words on it, once", () => {
   prepare(folder, "0.2.0", "2026-11-17");
-  expect(problemsOf(folder)).toEqual(["There are changes that are not committed"]);
+  expect(problemsOf(folder)).toEqual(["There are uncommitted changes"]);
   commit();
   expect(problemsOf(folder)).toEqual([]);
   const notes = notesOf(folder);
-  expect(notes).toBe("# Blockyard 0.2.0, 2026-11-17\n\n**Quicker.** It is.\n\n**Smaller.** It is too.\n");
+  expect(notes).toBe(
+    "# Blockyard 0.2.0, 2026-11-17\n\n### Page\n\n- **Quicker.** It is.\n\n### Storage\n\n- **Smaller.** It is too.\n",
+  );
   const file = join(folder, ".git", "notes.md");
   writeFileSync(file, notes);
   expect(tag(folder, file)).toBe("v0.2.0");
   expect(git("for-each-ref", "--format=%(contents)", "refs/tags/v0.2.0")).toBe(notes.trim());
-  expect(problemsOf(folder)).toEqual(["There is a tag v0.2.0 already"]);
+  expect(problemsOf(folder)).toEqual(["The tag v0.2.0 already exists"]);
 });
 
 it.each<[string, () => void, string]>([
-  ["no version", () => undefined, "is no version"],
+  ["no version", () => undefined, "is not a version"],
   [
     "nothing to say",
     () => write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n## 0.1.0\n"),
-    "says something",
+    "that has entries",
   ],
-  ["a version that was", () => undefined, "has a section 0.1.0 already"],
+  ["a version that was", () => undefined, "already has a section 0.1.0"],
 ])("[U84] prepares nothing with %s", (what, change, complaint) => {
   change();
   const before = read("package-lock.json");
@@ -114,11 +120,11 @@ it.each<[string, () => void, string]>([
 });
 
 it("[U84] refuses a version that is not the same everywhere, or that the changelog does not begin with", () => {
-  expect(problemsOf(folder)).toEqual(['The changelog begins with "Unreleased", not with a section 0.1.0']);
+  expect(problemsOf(folder)).toEqual(['The changelog starts with "Unreleased", not with a section 0.1.0']);
   prepare(folder, "0.2.0", "2026-11-17");
   write("bench/package.json", { name: "@blockyard/bench", version: "0.1.0" });
   commit();
   expect(problemsOf(folder)).toEqual([
-    "bench/package.json has another version than package.json, which has 0.2.0",
+    "The version in bench/package.json differs from package.json, which has 0.2.0",
   ]);
 });

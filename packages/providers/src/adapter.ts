@@ -14,6 +14,8 @@ export interface Before {
   readonly previousCostUsd?: number;
   readonly previousUsage?: Usage;
   readonly previousApiMs?: number;
+  /** Results that this process has printed already: it numbers them over all its turns. */
+  readonly previousResults?: number;
   /** The agent has begun by itself: nobody has asked for its first turn. */
   readonly isOwn?: boolean;
 }

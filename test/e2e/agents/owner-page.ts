@@ -303,7 +303,7 @@ export class PageOwner implements Owner {
   /** Denies by keys: Escape leaves the field, Escape begins to deny, Enter sends the reason. */
   async #deny(panel: Locator, reason: string): Promise<void> {
     await this.#press(panel.getByRole("button", { name: /^Deny…/ }));
-    await panel.getByRole("textbox", { name: "Reason, for the agent" }).waitFor();
+    await panel.getByRole("textbox", { name: "Reason for the agent" }).waitFor();
     await this.#page.keyboard.type(reason);
     await this.#page.keyboard.press("Enter");
   }

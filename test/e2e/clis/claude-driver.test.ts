@@ -195,6 +195,39 @@ describe.skipIf(why !== "")(`Claude Code over its control protocol${why}`, () =>
     expect(calls.map(({ status }) => status)).toEqual(["done", "done"]);
   });
 
+  it("[C27] [D96] agents in the background of a second turn end it once, and are paid for once", async () => {
+    const conversation = await lab.conversation();
+    const first = await lab.start(conversation, "Say hello", () => say("Hello."));
+    expect(await lab.over(conversation, first.turn)).toMatchObject({ status: "done" });
+    const ask = (name: string) =>
+      call("Agent", {
+        ...{ description: name, prompt: `${name} it`, subagent_type: "general-purpose" },
+        run_in_background: true,
+      });
+    const { turn } = await lab.start(conversation, "Look twice", (asked) => {
+      const said = JSON.stringify(asked.body);
+      if (!said.includes("Look twice"))
+        return said.includes("tool_result") || said.includes("Review it")
+          ? say("All is well.")
+          : { parts: [call("Bash", { command: "sleep 2", description: "Wait" })] };
+      return said.includes("tool_result") ? say("Looked.") : { parts: [ask("Survey"), ask("Review")] };
+    });
+    const turns = await lab.wait("all of it to end", async () => {
+      await lab.answer(conversation, true);
+      const all = await lab.turns(conversation);
+      const { tasks = [] } = await lab.server.do("agent.offers", { conversation });
+      return tasks.length === 0 && all.every(({ status }) => status !== "running") ? all : undefined;
+    });
+    expect(turns.map((each) => each.turn)).toContain(turn);
+    expect(turns.map(({ status }) => status)).toEqual(turns.map(() => "done"));
+    const kinds = (await lab.blocks(conversation)).map(({ kind }) => kind);
+    expect(kinds).not.toContain("error");
+    // The last result states what the whole session has cost.
+    const spent = turns.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0);
+    const stated = Math.max(...turns.map(({ native }) => native?.total_cost_usd ?? 0));
+    expect(spent).toBeCloseTo(stated, 9);
+  });
+
   it("[D98] a server that is killed while an agent works in the background leaves what was spent, as the least", async () => {
     const conversation = await lab.conversation();
     const task = { description: "Survey", prompt: "Survey it", subagent_type: "general-purpose" };

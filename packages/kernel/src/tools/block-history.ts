@@ -82,7 +82,7 @@ export const blockHistory = tool({
 
 function textAt(log: BlockLog, id: string, version: number, present: number): string | Problem {
   if (version > present) {
-    return problem("out_of_range", `version ${version} of ${id}, which is at version ${present}`, {
+    return problem("out_of_range", `version ${version} does not exist: ${id} is at version ${present}`, {
       version,
       present_version: present,
     });

@@ -82,11 +82,15 @@ function checkRange(
   const from = text.lineStart(start);
   const length = text.lineStart(start + 1) - from;
   if (column > length || start >= lineCount) {
-    return problem("out_of_range", `column ${column} of line ${start}, which has ${length} units`, {
-      line: start,
-      column,
-      line_chars: length,
-    });
+    return problem(
+      "out_of_range",
+      `column ${column} is past the end of line ${start}, which has ${length} units`,
+      {
+        line: start,
+        column,
+        line_chars: length,
+      },
+    );
   }
   if (text.isCharacterBoundary(from + column)) return undefined;
   return problem("boundary", `column ${column} of line ${start} is inside a character`, {

@@ -17,18 +17,18 @@ import { conversationField, rowsField, tool, versionField } from "./tool.ts";
 const input = z.strictObject({
   conversation: conversationField,
   turn: z.string().min(1).max(200).optional().describe("Only changes of this turn"),
-  before: versionField.optional().describe("Only older ones: next of the answer before"),
-  limit: rowsField(limits.changeBlocks, 200).describe("How many blocks are looked at"),
+  before: versionField.optional().describe("Only older changes: pass next of the previous result"),
+  limit: rowsField(limits.changeBlocks, 200).describe("How many blocks to read"),
 });
 
 const file = z.object({
   path: z.string(),
   kind: z
     .enum(["add", "modify", "delete"])
-    .describe("What it came to: a file that was added and edited is added"),
+    .describe("The net result: a file that was added, then edited, counts as added"),
   added: z.number().int().describe("Lines"),
   removed: z.number().int().describe("Lines"),
-  exact: z.boolean().describe("false: of some changes there is no diff, and their lines are not counted"),
+  exact: z.boolean().describe("false: some changes have no diff, and their lines are not counted"),
   block_ids: z.array(z.string()).describe("Oldest first"),
 });
 
@@ -37,13 +37,13 @@ type FileChange = z.infer<typeof file>;
 export const conversationChanges = tool({
   name: "conversation.changes",
   description:
-    "List the files that agents have changed in a conversation: in all, and turn by turn, the newest first. Refused and failed changes do " +
-    "not count. more says that there are older ones: read on with before, the next of the answer.",
+    "List the files that agents changed in a conversation: in total, and by turn, newest first. Denied and failed changes do " +
+    "not count. more means there are older ones: pass next as before to continue.",
   input,
   output: z.object({
-    files: z.array(file).describe("Over all turns of this answer, by path"),
+    files: z.array(file).describe("Over all turns in this result, by path"),
     turns: z.array(
-      z.object({ turn: z.string().optional().describe("Absent: part of no turn"), files: z.array(file) }),
+      z.object({ turn: z.string().optional().describe("Absent: not part of a turn"), files: z.array(file) }),
     ),
     next: z.number().int().optional(),
     more: z.boolean(),

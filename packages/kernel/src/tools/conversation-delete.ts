@@ -15,8 +15,8 @@ export const conversationDelete = tool({
   name: "conversation.delete",
   description:
     "Delete a conversation: blocks, history, turns, raw lines, and pictures that no other conversation shows. It is hidden at " +
-    `once; conversation.restore brings it back for ${limits.deletedUndoMs / 1_000} seconds, then it is removed for ever. ` +
-    "Refused while a turn runs in it. Files of the workspace, exports, backups and the agent's own session files stay.",
+    `once; conversation.restore brings it back for ${limits.deletedUndoMs / 1_000} seconds, then it is removed for good. ` +
+    "Refused while a turn is running in it. Workspace files, exports, backups and the agent's own session files stay.",
   input,
   output: z.object({ conversation: z.string(), deleted_at: z.number(), restorable_until: z.number() }),
   access: "owner",
@@ -32,7 +32,7 @@ export const conversationDelete = tool({
 
 export const conversationRestore = tool({
   name: "conversation.restore",
-  description: "Bring back a conversation that was deleted a moment ago, as it was.",
+  description: "Restore a conversation that was just deleted.",
   input,
   output: z.object({ conversation: conversationSchema }),
   access: "owner",
@@ -48,11 +48,7 @@ async function holdsFiles({ kernel }: Call, conversation: string) {
   if (isProblem(record)) return record;
   const files = await kernel.blocks({ conversation, kinds: ["file"], order: "first", limit: 1 });
   if (isProblem(files) || files.length === 0) return isProblem(files) ? files : undefined;
-  return problem(
-    "forbidden",
-    `conversation ${conversation} holds the files of a workspace and is not deleted`,
-    {
-      conversation,
-    },
-  );
+  return problem("forbidden", `conversation ${conversation} contains workspace files and cannot be deleted`, {
+    conversation,
+  });
 }

@@ -22,10 +22,10 @@ const input = z.strictObject({
     .min(1)
     .max(GROUPS.length)
     .default(["day"])
-    .describe("What a row is of; several give a row for each combination"),
+    .describe("What to group by; several values give a row for each combination"),
   since: z.number().optional().describe("Only turns that began at this time or later (milliseconds)"),
   until: z.number().optional().describe("Only turns that began before this time"),
-  time_zone: z.string().max(64).default("UTC").describe("In which days begin, as in Europe/Berlin"),
+  time_zone: z.string().max(64).default("UTC").describe("Time zone for days, such as Europe/Berlin"),
   workspace: z.string().max(limits.pathChars).optional().describe("Only conversations of this folder"),
   agent: z.string().max(limits.agentChars).optional().describe("Only turns of this agent"),
   limit: rowsField(limits.listRows, 500),
@@ -37,27 +37,24 @@ const tokens = z.number().describe("Tokens");
 const sums = z.object({
   turns: z.number().int(),
   conversations: z.number().int(),
-  input: tokens.describe("Tokens read, those from the cache included"),
-  cached: tokens.describe("Of these, read from the cache"),
-  output: tokens.describe("Tokens written"),
+  input: tokens.describe("Input tokens, including cached ones"),
+  cached: tokens.describe("Of these, from the cache"),
+  output: tokens.describe("Output tokens"),
   subagents: z
     .object({ input: tokens, cached: tokens, output: tokens })
-    .describe("Of these tokens, those of sub-agents"),
-  cost_usd: z.number().nullable().describe("Of the turns whose cost is known; null: of none it is"),
+    .describe("Of these, tokens used by sub-agents"),
+  cost_usd: z.number().nullable().describe("Sum over turns with a known cost; null: none has one"),
   unpriced: z
     .object({ turns: z.number().int(), input: tokens, output: tokens })
-    .describe("Turns of which only tokens are known"),
-  uncounted: z
-    .number()
-    .int()
-    .describe("Turns that used more than is counted: an answer of theirs was cut before it was counted"),
+    .describe("Turns without a known price"),
+  uncounted: z.number().int().describe("Turns that used more than reported, because an answer was cut off"),
 });
 
 const row = sums.extend({
-  day: z.string().optional().describe("As in 2026-11-17"),
-  workspace: z.string().optional().describe("The folder; empty where none is known"),
+  day: z.string().optional().describe("Such as 2026-11-17"),
+  workspace: z.string().optional().describe("The folder; empty if unknown"),
   agent: z.string().optional(),
-  model: z.string().optional().describe("Empty where none is known"),
+  model: z.string().optional().describe("Empty if unknown"),
   conversation: z.string().optional(),
   title: z.string().optional(),
 });
@@ -67,10 +64,10 @@ export type CostRow = z.infer<typeof row>;
 export const costReport = tool({
   name: "cost.report",
   description:
-    "Sum what turns have used and cost, by day, workspace, agent, model or conversation, with sub-agents: days newest first, then " +
-    "the most expensive, then the most tokens. A turn of several models counts for its main one where its agent does not say what " +
-    "each has cost; with by model, such a turn counts once for each. A turn that several conversations have, such as an export that was " +
-    "imported again, counts once. Deleted conversations and the recorded sessions of a first start do not count.",
+    "Sum the usage and cost of turns by day, workspace, agent, model or conversation, with sub-agents: newest day first, then " +
+    "highest cost, then most tokens. A turn with several models counts for its main model unless its agent reports the cost of " +
+    "each; grouped by model, such a turn counts once for each. A turn in several conversations, such as an export imported " +
+    "again, counts once. Deleted conversations and the recorded sessions of a first start do not count.",
   input,
   output: z.object({ rows: z.array(row), total: sums, more: z.boolean().describe("There are more rows") }),
   access: "read",
@@ -234,9 +231,13 @@ function dayFormat(timeZone: string): ((at: number) => string) | Problem {
       day: "2-digit",
     });
   } catch {
-    return problem("invalid", `no time zone ${timeZone.slice(0, 64)}; as in Europe/Berlin or UTC`, {
-      field: "time_zone",
-    });
+    return problem(
+      "invalid",
+      `unknown time zone ${timeZone.slice(0, 64)}; use a name such as Europe/Berlin or UTC`,
+      {
+        field: "time_zone",
+      },
+    );
   }
   return (at) => format.format(at);
 }

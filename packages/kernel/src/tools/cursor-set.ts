@@ -113,9 +113,13 @@ function fromLine(
   const end = text.lineStart(line + 1);
   const length = end > start && text.slice(end - 1, end) === "\n" ? end - 1 - start : end - start;
   if (column <= length) return start + column;
-  return problem("out_of_range", `${name}: column ${column} of line ${line}, which has ${length} units`, {
-    line,
-    column,
-    line_chars: length,
-  });
+  return problem(
+    "out_of_range",
+    `${name}: column ${column} is past the end of line ${line}, which has ${length} units`,
+    {
+      line,
+      column,
+      line_chars: length,
+    },
+  );
 }

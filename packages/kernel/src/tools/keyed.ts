@@ -39,7 +39,7 @@ export function answerOnce(
   if (known) {
     const refused = problem(
       "conflict",
-      `this key was used for a different call of ${known.tool}; nothing was done. Use a new key for each call, and the same key only to resend it unchanged`,
+      `this key was used for a different call to ${known.tool}; nothing was done. Use a new key for each call, and the same key only to resend it unchanged`,
       { key, tool: tool.name, first_tool: known.tool },
     );
     return Promise.resolve(refused);

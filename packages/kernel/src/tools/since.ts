@@ -82,7 +82,7 @@ export function gone(id: BlockId, version: number, oldest: number): Problem {
 export function inFuture(block: Block, base: number): Problem {
   return problem(
     "out_of_range",
-    `base_version ${base} of ${block.id}, which is at version ${block.version}`,
+    `base_version ${base} does not exist: ${block.id} is at version ${block.version}`,
     {
       block_id: block.id,
       base_version: base,

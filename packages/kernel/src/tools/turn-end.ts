@@ -73,7 +73,7 @@ function mayEnd({ caller }: Call, draft: Draft, { conversation, turn: id }: Inpu
   if (turn.leased !== true)
     return problem("invalid", `turn ${id} is run by the server; turn.stop ends it`, { turn: id });
   if (turn.agent !== caller.agent && caller.role !== "owner")
-    return problem("forbidden", `turn ${id} is ${turn.agent}'s`, { turn: id, agent: turn.agent });
+    return problem("forbidden", `turn ${id} belongs to ${turn.agent}`, { turn: id, agent: turn.agent });
   if (turn.status === "running" || turn.lapsed === true) return turn;
   return problem("closed", `turn ${id} has already ended${turn.reason ? `: ${turn.reason}` : ""}`, {
     turn: id,

@@ -91,10 +91,8 @@ export const conversationSchema = z.object({
   ended: z
     .enum(REASONS)
     .optional()
-    .describe(
-      "Why its last turn ended as it did: failed, cancelled, interrupted; absent where it ended well",
-    ),
-  asking: z.array(z.string()).optional().describe("Tool calls that wait for the owner's answer"),
+    .describe("Why its last turn ended: failed, cancelled or interrupted; absent if it succeeded"),
+  asking: z.array(z.string()).optional().describe("Tool calls waiting for the owner's answer"),
   provider: z.string().optional(),
   model: z.string().optional(),
   sessions: z.record(z.string(), z.string()),
@@ -102,7 +100,7 @@ export const conversationSchema = z.object({
   forked_from: z.string().optional(),
   usage: usageSchema,
   cost_usd: z.number().nullable(),
-  uncounted: count.optional().describe("Turns that used more than is counted: an answer of theirs was cut"),
+  uncounted: count.optional().describe("Turns that used more than reported, because an answer was cut off"),
   turns: count,
   metadata: conversationMetadataField,
 });
@@ -150,7 +148,7 @@ export const turnSchema = z.object({
   duration_ms: z.number().optional(),
   usage: usageSchema.optional(),
   cost_usd: z.number().optional(),
-  uncounted: z.literal(true).optional().describe("It used more than is stated: an answer was cut"),
+  uncounted: z.literal(true).optional().describe("It used more than reported, because an answer was cut off"),
   messages: z
     .record(
       z.string(),

@@ -242,7 +242,7 @@ export function deletedProblem(id: ConversationId, { at, until }: Deleted): Prob
 function runningProblem(id: ConversationId, turns: readonly string[]): Problem {
   return problem(
     "busy",
-    `a turn runs in conversation ${id}: stop it first (turn.stop), then delete the conversation`,
+    `a turn is running in conversation ${id}: stop it first (turn.stop), then delete the conversation`,
     { conversation: id, turns },
   );
 }

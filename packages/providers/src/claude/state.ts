@@ -143,6 +143,8 @@ export interface State {
   nextTurn: number;
   /** The first turn is a prompt's, not one that the agent has begun by itself. */
   readonly beginsWithPrompt: boolean;
+  /** Results of the process that end none of these turns: those before them, and those that a turn went on behind. */
+  otherResults: number;
   /** Running total of the process, as the last result stated it; undefined before the first. */
   totalCost: number | undefined;
   /** The same for the time spent waiting for the model. */
@@ -183,6 +185,7 @@ export interface Start {
   /** The total of the session so far, where this process resumes one. */
   readonly previousCostUsd?: number;
   readonly previousApiMs?: number;
+  readonly previousResults?: number;
   readonly isOwn?: boolean;
   readonly asideOf?: (path: string) => string | undefined;
 }
@@ -199,6 +202,7 @@ export function newState(run: string, start: Start = {}): State {
     lastTurn: undefined,
     nextTurn: 0,
     beginsWithPrompt: start.isOwn !== true,
+    otherResults: start.previousResults ?? 0,
     totalCost: start.previousCostUsd,
     totalApiMs: start.previousApiMs,
     modelUsage: undefined,

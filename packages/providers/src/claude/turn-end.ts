@@ -1,7 +1,7 @@
 /**
  * The end of turns: a `result` line closes its turn and whatever the turn left open.
  *
- * Results can be held back: `result_index` says which turn one belongs to, and only blocks of that turn and older ones
+ * Results can be held back: `result_index`, which counts over the life of the process, says which turn one belongs to, and only blocks of that turn and older ones
  * are closed with it, never those of a later turn. A resumed session first tells how its background tasks ended, with a result of
  * their own: that does not end the turn, whose prompt the CLI has not begun with.
  */
@@ -65,6 +65,7 @@ function goOn(state: State, line: JsonObject, turn: Turn): void {
   };
   turn.usage = NO_USAGE;
   turn.hasInit = false;
+  state.otherResults++;
 }
 
 function withSpent<Cost extends { readonly costUsd?: number; readonly usage?: Usage }>(
@@ -85,7 +86,9 @@ function withSpent<Cost extends { readonly costUsd?: number; readonly usage?: Us
  * number their results print one for several turns, where a task has ended meanwhile: those before it are over too.
  */
 function takeTurn(state: State, out: Out, line: JsonObject): Turn {
-  const numbered = state.turns.findIndex((turn) => turn.ordinal === numberOf(line.result_index));
+  const index = numberOf(line.result_index);
+  const ordinal = index === undefined ? undefined : index - state.otherResults;
+  const numbered = state.turns.findIndex((turn) => turn.ordinal === ordinal);
   const at = numbered < 0 ? meantTurn(state.turns, line) : numbered;
   const turn = state.turns[at] ?? openTurn(state, out);
   const before = numbered < 0 ? state.turns.slice(0, at) : [];

@@ -200,7 +200,7 @@ export function checkAddress(request: IncomingMessage, addresses: Addresses): Re
   if (!addresses.hosts.has(request.headers.host ?? ""))
     return refusal(
       421,
-      "this server does not answer to that Host; behind a proxy, start it with --origin and the address that browsers see",
+      "this server does not answer to that Host; behind a proxy, start it with --origin and the address that browsers use",
     );
   if (!request.url?.startsWith("/")) return refusal(400, "the request target must be a path");
   if (!isPlain(request.url))

@@ -36,7 +36,7 @@ function refusalPage(message: string): string {
 <meta name="color-scheme" content="light dark">
 <title>Blockyard</title>
 <h1>This Blockyard is private</h1>
-<p>It opens with a link that works once. To get a new one, in the folder that it was started in:</p>
+<p>It opens with a link that works once. To get a new link, run this in the folder where the server was started:</p>
 <pre>npm start -s -- link  from a clone
 blockyard link        where it is installed</pre>
 <p>The reason: ${escapeText(message)}.</p>

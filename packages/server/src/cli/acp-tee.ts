@@ -36,8 +36,7 @@ export async function tee(
   process.stdout.on("error", () => void child.kill("SIGTERM")); // the editor is gone
   const ended = await new Promise<Ended>((resolve) => {
     child.on("error", (error: NodeJS.ErrnoException) => {
-      const why =
-        error.code === "ENOENT" ? "there is no such program. Check its name and your PATH" : error.message;
+      const why = error.code === "ENOENT" ? "program not found. Check its name and your PATH" : error.message;
       process.stderr.write(`blockyard: cannot start ${command}: ${why}\n`);
       resolve({ code: NOT_FOUND, signal: null });
     });

@@ -16,8 +16,8 @@ const options = { home: HOME_OPTION, json: JSON_OPTION } as const;
 export const archive: Command = {
   name: "archive",
   usage: "archive <conversation>… [--json]",
-  summary: "take a conversation out of the lists",
-  examples: ["blockyard archive k3vq2mz", "blockyard ls --archived              # shows it all the same"],
+  summary: "hide a conversation from lists",
+  examples: ["blockyard archive k3vq2mz", "blockyard ls --archived              # lists it too"],
   options,
   run: (args) => move("archive", args, true),
 };
@@ -25,7 +25,7 @@ export const archive: Command = {
 export const unarchive: Command = {
   name: "unarchive",
   usage: "unarchive <conversation>… [--json]",
-  summary: "put an archived conversation back into the lists",
+  summary: "show an archived conversation in lists again",
   examples: ["blockyard unarchive k3vq2mz"],
   options,
   run: (args) => move("unarchive", args, false),
@@ -34,7 +34,7 @@ export const unarchive: Command = {
 export const rename: Command = {
   name: "rename",
   usage: 'rename <conversation> "title" [--json]',
-  summary: "give a conversation another title",
+  summary: "change a conversation's title",
   examples: ['blockyard rename k3vq2mz "Fix the cart"'],
   options,
   async run(args) {

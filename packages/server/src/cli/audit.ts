@@ -17,7 +17,7 @@ const options = {
   action: { type: "string", value: "NAME", summary: "only this action, such as command.run or turn.answer" },
   agent: { type: "string", value: "NAME", summary: "only entries by this agent" },
   since: { type: "string", value: "TIME", summary: "only entries since this time, such as 2026-01-31" },
-  limit: { type: "string", value: "N", summary: "show at most N entries, the newest (default: 100)" },
+  limit: { type: "string", value: "N", summary: "show only the newest N entries (default: 100)" },
   export: { type: "boolean", summary: "print every entry as one line of JSON, oldest first" },
   json: JSON_OPTION,
 } as const;

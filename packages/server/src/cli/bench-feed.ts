@@ -42,7 +42,7 @@ export async function lineTimes(
   for (const since = performance.now(); took.length < lines && performance.now() - since < 5_000; )
     await sleep(1);
   close();
-  if (took.length !== lines) throw new Error(`${took.length} of ${lines} lines came`);
+  if (took.length !== lines) throw new Error(`${took.length} of ${lines} lines arrived`);
   return took;
 }
 

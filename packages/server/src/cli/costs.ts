@@ -58,7 +58,8 @@ export const costs: Command = {
       else if (values.json) for (const row of report.rows) await printJson(row);
       else await print(tableOf(report, by, lineWidth()));
       if (report.rows.length === 0 && !values.csv && !values.json) process.stderr.write("No turns.\n");
-      if (report.more) process.stderr.write(`Only the first ${limit} rows: give --since or fewer --by.\n`);
+      if (report.more)
+        process.stderr.write(`Only the first ${limit} rows are shown: use --since or fewer --by.\n`);
       return report.rows.length === 0 ? EXIT.nothing : EXIT.done;
     } finally {
       await client.close();
@@ -122,7 +123,7 @@ function unpricedWords({ unpriced, uncounted, cost_usd }: CostRow, width: number
   const without = `${plural(unpriced.turns, "turn")} without a known price${isAll ? "" : " (+, –)"}`;
   const fix = "to see their cost, add prices to prices.json in the data directory";
   const price = unpriced.turns === 0 ? "" : `${wrapped(`${without}: ${fix}`, width)}\n`;
-  const cut = `${plural(uncounted, "turn")} cost more than is known (+): an answer was cut before it was counted`;
+  const cut = `${plural(uncounted, "turn")} cost more than shown (+): an answer was cut off before its usage was reported`;
   return `${price}${uncounted === 0 ? "" : `${wrapped(cut, width)}\n`}`;
 }
 

@@ -139,7 +139,7 @@ function closedHome(home: string): Finding | undefined {
 /** A project, or /tmp: it is not to be closed to everybody else. */
 function otherFolder(home: string): Finding | undefined {
   if (process.platform === "win32" || !isSomethingElse(home)) return undefined;
-  const message = `${home} contains other files and is no data directory`;
+  const message = `${home} contains other files and is not a data directory`;
   return { check: "home", state: "fail", message, fix: "choose an empty directory with --home" };
 }
 
@@ -158,7 +158,7 @@ function unusableTokens(home: string): readonly Finding[] {
 const DATABASE_FIX =
   "make the database reachable again, or stop the server and restore the file; the server recovers by itself";
 
-const BUSY_FIX = "wait until the machine is less busy; if it stays silent then, restart it: blockyard";
+const BUSY_FIX = "wait until the machine is less busy; if it still does not answer, restart it: blockyard";
 
 interface ServerFinding {
   readonly server: Finding;

@@ -161,7 +161,7 @@ describe("[AC54] the doctor", () => {
         ...{
           check: "home",
           state: "fail",
-          message: `${other} contains other files and is no data directory`,
+          message: `${other} contains other files and is not a data directory`,
         },
         fix: "choose an empty directory with --home",
       },

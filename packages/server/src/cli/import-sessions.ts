@@ -106,7 +106,7 @@ function count(sum: Sum, outcome: Outcome): void {
 
 function summary(total: number, sum: Sum): string {
   const parts = [
-    `${plural(total, "session")} found: ${sum.new} new, ${sum.grown} grown, ${plural(sum.blocks, "block")} added`,
+    `${plural(total, "session")} found: ${sum.new} new, ${sum.grown} updated, ${plural(sum.blocks, "block")} added`,
     sum.here > 0 ? `${sum.here} already here from a turn or a stream` : "",
     sum.importing > 0 ? `${sum.importing} being imported by another command` : "",
     sum.empty > 0 ? `${sum.empty} skipped because they are empty` : "",

@@ -24,13 +24,13 @@ const options = {
   effort: {
     type: "string",
     value: "NAME",
-    summary: "how hard the model thinks, as the page offers it for the model",
+    summary: "the model's effort, one of those the page lists for it",
   },
   title: { type: "string", value: "TEXT", summary: "title of a new conversation" },
   mode: {
     type: "string",
     value: "MODE",
-    summary: "how freely the agent works (default: as last chosen in the conversation)",
+    summary: "the agent's permission mode (default: the conversation's last one)",
     choices: MODES,
   },
   now: { type: "boolean", summary: "send it into the running turn, at the agent's next step" },

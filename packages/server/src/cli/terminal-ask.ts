@@ -63,7 +63,7 @@ export async function answerAsk(
   if (isProblem(given) && given.problem === "conflict") return;
   if (isProblem(given)) printNote(`blockyard: ${given.message}`);
   else if (!allow) {
-    const why = isThere ? "" : " (no terminal to ask on; --yes approves everything)";
+    const why = isThere ? "" : " (no terminal to ask in; --yes approves everything)";
     printNote(`Denied: ${nameOf(ask.title, block.metadata)}${why}`);
   }
 }
@@ -82,7 +82,7 @@ async function atTerminal(client: BlockSource, block: BlockSnapshot, ask: Ask): 
     printNote(words === "" ? "" : `\n${words}`);
   });
   try {
-    if (await forgetTyped(KEYBOARD)) printNote("\nWhat was typed before this question is ignored.");
+    if (await forgetTyped(KEYBOARD)) printNote("\nInput typed before this question is ignored.");
     return await saidTo(client, block, ask, type);
   } finally {
     over.abort();
@@ -104,7 +104,7 @@ async function questions(ask: Ask, type: Type): Promise<Said | undefined> {
 
 async function form(ask: Ask, block: BlockSnapshot, type: Type): Promise<Said | undefined> {
   printNote(`\n${nameOf(ask.title, block.metadata)} needs an answer:\n${formText(ask)}`);
-  const said = await type("Answer? [Y/n, or the reason why not] ");
+  const said = await type("Answer? [Y/n, or a reason to decline] ");
   if (said === undefined) return undefined;
   if (!/^(y(es)?)?$/i.test(said)) return { allow: false, message: /^no?$/i.test(said) ? "" : said };
   const answer = await formAnswer(ask, type);
@@ -124,10 +124,10 @@ async function permission(
   for (;;) {
     shown = plan === undefined ? undefined : await planText(client, plan);
     printNote(`\n${shown?.text ?? askText(block)}${answersText(ask)}`);
-    said = await type(`Allow? [y/N${hints}, or the reason why not] `);
+    said = await type(`Allow? [y/N${hints}, or a reason to deny] `);
     if (said === undefined) return undefined;
     if (isSlip(ask, said)) {
-      printNote(`There is no answer ${said}.`);
+      printNote(`${said} is not one of the answers.`);
       continue;
     }
     if (plan === undefined || !/^e(dit)?$/i.test(said)) break;

@@ -27,7 +27,7 @@ export async function planText(client: BlockSource, block_id: string): Promise<S
   const plan = await client.call("block.read", { block_id, line_numbers: false });
   if (isProblem(plan)) return undefined;
   const rest =
-    plan.truncated === true ? "\nIt goes on, and is too long to be shown here: read it on the page." : "";
+    plan.truncated === true ? "\nThe plan is too long to show here: read the rest on the page." : "";
   return { text: `The plan needs approval:\n${quoted(plan.content)}${rest}`, version: plan.version };
 }
 

@@ -20,7 +20,7 @@ const options = {
   agent: {
     type: "string",
     value: "NAME",
-    summary: "the agent's name: everything written with the token has it",
+    summary: "the agent's name: everything written with the token carries it",
   },
   viewer: { type: "boolean", summary: "create a read-only token" },
 } as const;
@@ -76,10 +76,10 @@ export const token: Command = {
     const { revoked } = await withDefaultClient((client) => client.call("token.revoke", { agent }));
     if (revoked === 0)
       throw new CommandError(
-        `there is no token of ${agent}. To list them: blockyard token list`,
+        `there is no token for ${agent}. To list them: blockyard token list`,
         EXIT.nothing,
       );
-    process.stdout.write(`${revoked} token${revoked === 1 ? "" : "s"} of ${agent} revoked\n`);
+    process.stdout.write(`${revoked} token${revoked === 1 ? "" : "s"} for ${agent} revoked\n`);
     return EXIT.done;
   },
 };

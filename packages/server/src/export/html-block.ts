@@ -221,7 +221,7 @@ function drawImage(block: BlockSnapshot): Html {
   if (src !== undefined) return html`<img class="picture" src="${src}" alt="${alt}">`;
   const href = url === undefined ? undefined : safeLink(url);
   if (href === undefined)
-    return html`<div class="notice dim">A picture that is not in this file: ${alt}</div>`;
+    return html`<div class="notice dim">Picture not included in this file: ${alt}</div>`;
   return html`<a href="${href}" rel="noopener noreferrer nofollow">🖼 ${alt}</a>`;
 }
 
@@ -244,7 +244,7 @@ function drawError(block: BlockSnapshot): Html {
 
 function drawUnknown(block: BlockSnapshot): Html {
   const { type, provider } = metadataOf(block, "unknown");
-  return html`<details class="unknown"><summary>Not understood: <code>${type}</code> <span class="dim">${provider && `from ${provider}`}</span></summary><pre class="code">${highlight(block.content, "json")}</pre></details>`;
+  return html`<details class="unknown"><summary>Unrecognized event: <code>${type}</code> <span class="dim">${provider && `from ${provider}`}</span></summary><pre class="code">${highlight(block.content, "json")}</pre></details>`;
 }
 
 function known({ call, isFollowed, todo }: Around) {
@@ -293,7 +293,7 @@ function why(reason: Reason | undefined): Html {
 }
 
 function leftOut(chars: number | undefined): Html {
-  return chars === undefined ? NOTHING : html`<p class="dim">${chars} characters were left out.</p>`;
+  return chars === undefined ? NOTHING : html`<p class="dim">${chars} characters omitted.</p>`;
 }
 
 /** An input as it would be written by hand; one that is not whole stays as it came. */

@@ -57,7 +57,7 @@ export const CLASSES: readonly GuardRule[] = [
   { reason: SECRET, pattern: new RegExp(`(^|[\\w-]*[._-])(${WORDS})([._-][\\w.-]*)?\\.(${DATA})$`) },
   // Beside its hooks and settings git knows a repository by these: with them, any folder is one.
   {
-    reason: "git takes the folder for a repository",
+    reason: "git treats its folder as a repository",
     pattern: /^(head|commondir|gitdir|packed-refs|alternates)$/,
   },
   {
@@ -107,5 +107,5 @@ export const TOP_CLASSES: readonly GuardRule[] = [
     pattern:
       /^(context|memory|soul|tools|heartbeat|bootstrap|identity|user|rules|instructions|prompt|system)\.(md|txt)$/,
   },
-  { reason: "at the top of the workspace tools load it as their configuration", pattern: /\.(ya?ml|xml)$/ },
+  { reason: "tools load it from the workspace root as their configuration", pattern: /\.(ya?ml|xml)$/ },
 ];

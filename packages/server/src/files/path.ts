@@ -23,7 +23,7 @@ export function cleanPath(path: string, isRoot = false): CleanPath | Problem {
   const wrong = refusalOf(path);
   if (wrong) return wrong;
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
-  if (parts.length === 0 && !isRoot) return problem("invalid", "a path names a file", { path });
+  if (parts.length === 0 && !isRoot) return problem("invalid", "the path does not name a file", { path });
   if (parts.length > bounds.pathParts) {
     const message = `the path has ${parts.length} parts; the limit is ${bounds.pathParts}`;
     return problem("invalid", message, { parts: parts.length, max_parts: bounds.pathParts });
@@ -63,7 +63,7 @@ function refusalOf(path: string): Problem | undefined {
   if (CONTROL.test(path))
     return problem("invalid", "a path cannot contain control characters", { path: shown });
   if (!path.isWellFormed())
-    return problem("invalid", "a path cannot contain half characters", { path: shown });
+    return problem("invalid", "a path cannot contain lone surrogates", { path: shown });
   if (path.includes("\\"))
     return problem("invalid", "use slashes in paths, not backslashes", { path: shown });
   if (path.startsWith("/") || /^[A-Za-z]:/.test(path))
@@ -85,7 +85,8 @@ function refusalOfPart(part: string, path: string): Problem | undefined {
     );
   if (isGit(part))
     return problem("forbidden", `${shown} is in .git, which is never touched`, { path: shown });
-  if (DEVICE.test(part)) return problem("forbidden", `${part} is a device on some systems`, { path: shown });
+  if (DEVICE.test(part))
+    return problem("forbidden", `${part} is a device name on some systems`, { path: shown });
   const bytes = Buffer.byteLength(part);
   if (bytes > bounds.partBytes)
     return problem("invalid", `a part of the path has ${bytes} bytes; the limit is ${bounds.partBytes}`, {

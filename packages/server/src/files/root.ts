@@ -145,7 +145,7 @@ const WORDS: Readonly<Record<string, readonly [Problem["problem"], string]>> = {
   EROFS: ["forbidden", "is on a read-only disk"],
   EISDIR: ["invalid", "is a folder"],
   ELOOP: ["forbidden", "goes through a link"],
-  ENAMETOOLONG: ["invalid", "is too long a name"],
+  ENAMETOOLONG: ["invalid", "has a name that is too long"],
   ENOENT: ["not_found", "does not exist"],
   ENOSPC: ["unavailable", "does not fit on the disk"],
   ENOTDIR: ["invalid", "is below something that is not a folder"],

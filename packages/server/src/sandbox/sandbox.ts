@@ -139,7 +139,7 @@ export class Sandbox {
   async #try(): Promise<Tool | string> {
     const { root, env } = this.#options;
     const isSeatbelt = process.platform === "darwin";
-    if (!isSeatbelt && process.platform !== "linux") return `there is none for ${process.platform}`;
+    if (!isSeatbelt && process.platform !== "linux") return `not supported on ${process.platform}`;
     const name = isSeatbelt ? "sandbox-exec" : "bwrap";
     const file = findCommand(name, env["PATH"], root);
     if (file === undefined)

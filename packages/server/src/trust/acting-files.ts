@@ -63,7 +63,7 @@ const RULES: readonly Rule[] = [
     except:
       /^(workflows|actions|ISSUE_TEMPLATE|DISCUSSION_TEMPLATE|PULL_REQUEST_TEMPLATE|linters|assets|images|screenshots|(?!copilot)[\w.-]+\.(ya?ml|png|svg|gif|jpe?g|webp)|(?!copilot|agents|claude|gemini)[\w.-]+\.md|CODEOWNERS|(?!mcp|lsp|settings)[\w.-]+\.json5?)$/i,
   },
-  { reason: "agents load it as settings of their own, such as where a key is sent", names: [".env"] },
+  { reason: "agents load it as their own settings, such as where to send a key", names: [".env"] },
   {
     reason: "package managers follow it when an agent starts a server",
     names: [".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml"],

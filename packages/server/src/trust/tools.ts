@@ -19,8 +19,8 @@ export function trustTools(trust: Trust) {
   const allow = tool({
     ...trustAllow,
     description:
-      "Trust the files of a folder that agents run or follow, exactly as trust.show or a turn's question showed them. A file that is new or " +
-      "changes later is asked for again.",
+      "Trust the files of a folder that agents run or follow, exactly as trust.show or a turn's question showed them. New and " +
+      "changed files ask again.",
     access: "owner",
     sensitive: () => true,
     async run({ caller }: Call, input) {
@@ -30,7 +30,7 @@ export function trustTools(trust: Trust) {
 
   const revoke = tool({
     ...trustRevoke,
-    description: "Take back the trust in a folder: the next turn there asks.",
+    description: "Stop trusting a folder: the next turn there asks again.",
     access: "owner",
     sensitive: () => true,
     async run(_: Call, input) {

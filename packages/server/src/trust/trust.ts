@@ -65,7 +65,7 @@ export class Trust {
     if (open.length === 0) return undefined;
     const names = open.slice(0, NAMED_FILES).map(({ path }) => path);
     const more = open.length > names.length ? ` and ${open.length - names.length} more` : "";
-    const message = `${shown.folder} has files that act by themselves when an agent works there: ${names.join(", ")}${more}. Look at them, then trust them (trust.allow)`;
+    const message = `agents that work in ${shown.folder} run or follow these files: ${names.join(", ")}${more}. Review them, then trust them (trust.allow)`;
     return problem("conflict", message, { ask: "trust", ...shown, files: open });
   }
 
@@ -91,7 +91,7 @@ export class Trust {
     const at = real(folder);
     const found = actingFiles(this.#root, at);
     if (digestOf(at, found) !== digest)
-      return problem("conflict", "a file has changed since it was shown; look again (trust.show)", {
+      return problem("conflict", "a file has changed since it was shown; review it again (trust.show)", {
         folder: at,
       });
     const files = Object.fromEntries(found.map(({ path, digest: each }) => [path, each]));

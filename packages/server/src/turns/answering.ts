@@ -192,8 +192,8 @@ export class Answering {
     const ask = askOf(metadata);
     if (ask?.id !== id) return problem("not_found", `block ${block} has no request ${id}`);
     if (ask.state !== "expired" && ask.state !== "asked")
-      return problem("conflict", `this request was ${ask.state} already`, { state: ask.state });
-    const gone = problem("gone", "the agent that asked is not running any more");
+      return problem("conflict", `this request was already ${ask.state}`, { state: ask.state });
+    const gone = problem("gone", "the agent that asked is no longer running");
     const turns = await kernel.turns(conversation);
     if (isProblem(turns)) return turns;
     const turn = turns.at(-1);
@@ -217,7 +217,7 @@ export class Answering {
       const now = draft.block(block);
       if (isProblem(now)) return now;
       const state = askOf(now.metadata)?.state;
-      if (state !== ask.state) return problem("conflict", `this request was ${state} already`, { state });
+      if (state !== ask.state) return problem("conflict", `this request was already ${state}`, { state });
       const edited = checkPlan(draft, plan);
       if (edited) return edited;
       const after = draft.meta(block, { ask: answeredAsk(draft, ask, given) as JsonObject });

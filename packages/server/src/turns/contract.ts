@@ -67,7 +67,7 @@ export const turnStart = contract({
       .enum(SANDBOXES)
       .optional()
       .describe(
-        "How the agent confines its commands, where agent.list says that this can be chosen. Default: as its mode does",
+        "How the agent confines its commands, if agent.list offers a choice. Default: set by the mode",
       ),
     parent_id: z
       .string()
@@ -81,7 +81,7 @@ export const turnStart = contract({
       .array(blockIdField)
       .max(INCLUDED_BLOCKS)
       .optional()
-      .describe("Blocks of elsewhere, such as files, that the context has from now on"),
+      .describe("Blocks from elsewhere, such as files, to include in the context from now on"),
     fresh: z
       .boolean()
       .optional()
@@ -150,10 +150,10 @@ export const turnMove = contract({
   name: "turn.move",
   input: z.strictObject({
     conversation: conversationField,
-    turn: z.string().min(1).max(100).describe("As turn.start answered"),
+    turn: z.string().min(1).max(100).describe("As returned by turn.start"),
     by: z.enum(["up", "down"]),
   }),
-  output: z.object({ order: z.array(z.string()).describe("The turns that wait, the next one first") }),
+  output: z.object({ order: z.array(z.string()).describe("The queued turns, next one first") }),
 });
 
 export const turnList = contract({
@@ -199,9 +199,7 @@ export const turnAnswer = contract({
       .int()
       .min(0)
       .optional()
-      .describe(
-        "Of a plan: the version of its block that you read. What others edited since is not approved",
-      ),
+      .describe("For a plan: the version of its block that you read. Later edits by others are not approved"),
     answers: z
       .record(z.string().max(1_000), z.string().max(10_000))
       .optional()
@@ -240,7 +238,7 @@ export const agentList = contract({
     login: z
       .boolean()
       .optional()
-      .describe("Also ask each agent whether somebody is logged in; this may take seconds"),
+      .describe("Also ask each agent whether it is logged in; this may take seconds"),
   }),
   output: z.object({
     agents: z.array(
@@ -257,10 +255,7 @@ export const agentOffers = contract({
   input: z.strictObject({
     conversation: conversationField.optional().describe("Conversation id. Without it: before there is one"),
     provider: z.string().min(1).max(80).optional().describe("Default: the agent that ran the last turn"),
-    only: z
-      .enum(["tasks"])
-      .optional()
-      .describe("Only what the working agent runs in the background; no agent is started for that"),
+    only: z.enum(["tasks"]).optional().describe("Only the running agent's background tasks; starts no agent"),
   }),
   output: z.object({
     mode: z.enum(MODES).optional(),
@@ -270,7 +265,7 @@ export const agentOffers = contract({
     models: z
       .array(
         z.object({
-          id: z.string().describe("What model of turn.start takes"),
+          id: z.string().describe("A value for model in turn.start"),
           name: z.string(),
           description: z.string().optional(),
           efforts: z.array(z.string()).optional(),

@@ -61,7 +61,7 @@ export class Later {
   set(row: Row): Problem | undefined {
     const others = this.#read().filter(({ conversation }) => conversation !== row.conversation);
     if (others.length >= LATER_MESSAGES)
-      return problem("busy", `${others.length} conversations wait to go on already`);
+      return problem("busy", `${others.length} conversations are already waiting to continue`);
     if (row.at - this.#env.now() > LATER_MS)
       return problem("out_of_range", "that is more than eight days away");
     this.#write([...others, row]);
@@ -141,11 +141,11 @@ export async function atLimit(
 /** When it can go on, for people. */
 export function limitText(resetsAt: number | undefined, isAsked: boolean): string {
   if (resetsAt === undefined)
-    return "The account's usage limit is reached. The agent does not say when it can go on.";
+    return "The account's usage limit is reached. The agent does not say when it resets.";
   const at = new Date(resetsAt);
   const two = (part: number) => String(part).padStart(2, "0");
   const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
   const when = `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
-  const then = isAsked ? "It goes on by itself then." : "";
-  return `The account's usage limit is reached. It can go on at ${when}. ${then}`.trimEnd();
+  const then = isAsked ? "The turn continues automatically then." : "";
+  return `The account's usage limit is reached. It resets at ${when}. ${then}`.trimEnd();
 }

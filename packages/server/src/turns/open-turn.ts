@@ -70,7 +70,7 @@ export function openOwnTurn(
   node: string | undefined,
 ): Opened | Problem {
   const { head } = draft.record;
-  if (head === null) return problem("invalid", "nobody has asked this agent for anything");
+  if (head === null) return problem("invalid", "this conversation has no prompt yet");
   setRunning(draft, id, request, node);
   return { prompt: head, text: "", mode: request.mode };
 }

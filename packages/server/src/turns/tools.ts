@@ -67,15 +67,15 @@ export function turnTools(turns: Turns, root: string) {
   const later = tool({
     ...turnLater,
     description:
-      "Let a conversation whose turn stopped at a usage limit continue by itself when the limit is reset (at, in milliseconds since 1970, as " +
-      "in resets_at of the error block's details), or with cancel not. Survives restarts; any other message there cancels it.",
+      "Continue a turn that stopped at a usage limit automatically when the limit resets (at, in milliseconds since 1970: see " +
+      "resets_at in the error block's details), or cancel that with cancel. Survives restarts; any other message there cancels it.",
     access: "owner",
     run: (call: Call, input) => goOnLater(turns, call, input),
   });
 
   const move = tool({
     ...turnMove,
-    description: "Put a message that waits in a conversation before (up) or behind (down) its neighbour.",
+    description: "Move a queued message up or down in its conversation's queue.",
     access: "owner",
     async run(call: Call, input) {
       return turns.move(call.caller.agent, input.conversation, input.turn, input.by);
@@ -106,13 +106,13 @@ async function goOnLater(
   if (isProblem(record)) return record;
   const known = await kernel.turns(conversation);
   if (isProblem(known)) return known;
-  if (turns.later === undefined) return problem("unavailable", "this server keeps nothing for later");
+  if (turns.later === undefined) return problem("unavailable", "this server cannot schedule turns");
   if (cancel) {
     turns.later.drop(conversation);
     return { at: null };
   }
   const last = known.at(-1);
-  if (at === undefined || last === undefined) return problem("invalid", "at is missing: when it can go on");
+  if (at === undefined || last === undefined) return problem("invalid", "at is missing: when to continue");
   const { cwd } = record.metadata;
   const refused = turns.later.set({
     ...{ conversation, provider: last.provider, at, by: caller.agent },

@@ -254,7 +254,8 @@ export class Turns {
   ): Promise<Problem | undefined> {
     const refused = await this.check(request);
     if (refused) return refused;
-    if (this.#isBusy(request.conversation)) return problem("busy", "another turn runs in this conversation");
+    if (this.#isBusy(request.conversation))
+      return problem("busy", "another turn is running in this conversation");
     const id = `turn-${randomName(this.#kernel.env, 8)}`;
     const driver = this.drivers.get(request.provider) as Driver;
     const begun = await this.#beginAlone({ id, request, by, also }, driver);

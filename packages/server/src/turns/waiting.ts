@@ -114,7 +114,7 @@ export async function moveWaiting(
   const other = all[at + (direction === "up" ? -1 : 1)];
   if (moved === undefined) return problem("gone", "this message is no longer queued");
   if (other === undefined)
-    return problem("nothing", `it is the ${direction === "up" ? "first" : "last"} already`);
+    return problem("nothing", `it is already ${direction === "up" ? "first" : "last"}`);
   const places = new Map([
     [moved.id, placeOf(other)],
     [other.id, placeOf(moved)],

@@ -67,7 +67,7 @@ function chose(id: string, chosen: string[], text?: string): Given {
 }
 
 it("[D51] [D52] an agent that takes no yes for once is not told one for good instead", async () => {
-  const refused = "this agent takes no approval for once: choose one of its answers";
+  const refused = "this agent does not offer one-time approval: choose one of its answers";
   expect(await answered(lasting, { allow: true })).toBe(refused);
   expect(await answered(lasting, { allow: true, answer: { suggestion: "rule-workspace" } })).toBe(refused);
   expect(await answered(lasting, { allow: true, answer: { suggestion: "a" } })).toMatchObject({
@@ -119,8 +119,8 @@ describe("a suggestion", () => {
       { allow: false, answer: { suggestion: "2" } },
       { state: "denied", answer: { suggestion: "2" } },
     ],
-    [{ allow: false, answer: { suggestion: "1" } }, "1 allows this, and allow says otherwise"],
-    [{ allow: true, answer: { suggestion: "2" } }, "2 denies this, and allow says otherwise"],
+    [{ allow: false, answer: { suggestion: "1" } }, "1 allows this, which contradicts allow"],
+    [{ allow: true, answer: { suggestion: "2" } }, "2 denies this, which contradicts allow"],
   ])("[D52] %j", async (given, expected) => {
     const now = await answered(permission, given);
     if (typeof expected === "string") expect(now).toBe(expected);

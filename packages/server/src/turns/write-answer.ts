@@ -104,11 +104,11 @@ export function checkAnswer(ask: Ask, { allow, answer }: Given): Problem | undef
     if (taken === undefined)
       return invalid("suggestion", `${suggestion} is not one of this request's suggestions`);
     if ((taken.deny === true) === allow)
-      return invalid("allow", `${suggestion} ${allow ? "denies" : "allows"} this, and allow says otherwise`);
+      return invalid("allow", `${suggestion} ${allow ? "denies" : "allows"} this, which contradicts allow`);
   }
   const isTheirs = ask.suggestions?.some(({ id, native }) => id === suggestion && native !== undefined);
   if (allow && isTheirs !== true && !allowsOnce(ask))
-    return invalid("suggestion", "this agent takes no approval for once: choose one of its answers");
+    return invalid("suggestion", "this agent does not offer one-time approval: choose one of its answers");
   if (content !== undefined && ask.kind !== "elicitation")
     return invalid("content", "this request has no fields");
   for (const [id, said] of Object.entries(questions)) {

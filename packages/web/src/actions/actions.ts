@@ -37,14 +37,14 @@ export async function forkAt(session: Session, block: Block): Promise<void> {
   forgetHead(block.conversation);
   // Where a dialog had the focus until now.
   if (document.activeElement === document.body) focusPrompt();
-  notify("The next prompt goes on from here. Later messages stay on another branch.");
+  notify("Your next prompt continues from here. Later messages stay on another branch.");
 }
 
 /** The path to a block, as a conversation of its own. */
 export async function forkAway(session: Session, block: Block): Promise<void> {
   const answer = await session.write("conversation.fork", { block_id: block.id, into_new: true });
   if (isProblem(answer)) return refused("Couldn't fork", answer);
-  notify("This is the new conversation");
+  notify("Forked into a new conversation");
   go(linkTo(answer.conversation));
 }
 
@@ -56,7 +56,7 @@ export async function prune(session: Session, block: BlockId, pruned: boolean): 
 export async function undo(session: Session, block: BlockId, direction: "undo" | "redo"): Promise<void> {
   const answer = await session.write(`block.${direction}`, { block_id: block });
   if (isProblem(answer))
-    notify(answer.problem === "nothing" ? `Nothing of yours to ${direction} here` : answer.message, true);
+    notify(answer.problem === "nothing" ? `You have nothing to ${direction} here` : answer.message, true);
 }
 
 /** Whether it has its new title. */
@@ -78,7 +78,7 @@ export async function archive(
 ): Promise<void> {
   const answer = await session.write("conversation.update", { conversation, archived });
   if (isProblem(answer)) return refused(archived ? "Couldn't archive" : "Couldn't unarchive", answer);
-  notify(archived ? "Archived. Find it below the list, or by search" : "Unarchived");
+  notify(archived ? "Archived. Find it below the list or with search" : "Unarchived");
 }
 
 /** A message that waits for its turn. */
@@ -94,7 +94,7 @@ export async function dropQueued(session: Session, block: Queued): Promise<boole
     return false;
   }
   const isDropped = answer.dropped === 1;
-  if (!isDropped) notify("Too late: its turn has begun", true);
+  if (!isDropped) notify("Too late: its turn has started", true);
   // Its buttons go, and the focus with them.
   focusPrompt();
   return isDropped;
@@ -140,5 +140,8 @@ export async function stopCommand(session: Session, block: BlockId): Promise<voi
 
 /** A tool that this server does not have is said plainly. */
 export function refused(what: string, { problem, message }: Problem): void {
-  notify(problem === "unknown_tool" ? `${what}: this server cannot do that` : `${what}: ${message}`, true);
+  notify(
+    problem === "unknown_tool" ? `${what}: this server doesn't support it` : `${what}: ${message}`,
+    true,
+  );
 }

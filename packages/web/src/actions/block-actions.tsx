@@ -49,7 +49,7 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
           </button>
         </>
       )}
-      <Menu label="More for this block" icon="more">
+      <Menu label="More actions for this block" icon="more">
         <Usual block={block} />
         {!isViewer && (
           <>

@@ -55,7 +55,7 @@ export function EditorChoice({ path, line }: EditorChoiceProps): ReactNode {
           <p>
             <input
               className="editor-template"
-              aria-label="URL of the editor"
+              aria-label="Editor URL"
               placeholder="myeditor://open?file={path}&line={line}"
               value={template}
               onChange={(event) => setTemplate(event.target.value)}

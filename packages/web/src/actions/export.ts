@@ -19,7 +19,7 @@ export async function exportConversation(conversation: ConversationId, format: E
   const answer = await request(`/v1/conversations/${conversation}/export?format=${format}`).catch(
     () => undefined,
   );
-  if (answer?.status === 404) return notify("Couldn't export: this server cannot do that", true);
+  if (answer?.status === 404) return notify("Couldn't export: this server doesn't support it", true);
   if (!answer?.ok) return notify("Couldn't export: the server did not answer", true);
   const ending = exportFormats.find((known) => known.format === format)?.ending ?? "txt";
   save(await answer.blob(), `${conversation}.${ending}`);

@@ -47,7 +47,7 @@ export async function undoLast(session: Session, direction: "undo" | "redo"): Pr
 const WORDS = { undo: "Undone", redo: "Redone" } as const;
 
 function refusal(direction: "undo" | "redo", problem: string, message: string): string {
-  return problem === "nothing" ? `Nothing of yours to ${direction}` : `Couldn't ${direction}: ${message}`;
+  return problem === "nothing" ? `You have nothing to ${direction}` : `Couldn't ${direction}: ${message}`;
 }
 
 function arrived(session: Session, view: View, block: BlockId, version: number): Promise<void> {

@@ -44,7 +44,7 @@ export function RenameField({
     <input
       ref={field}
       className="rename"
-      aria-label="Title of the conversation"
+      aria-label="Conversation title"
       defaultValue={renaming.get()?.written ?? title}
       maxLength={TITLE_CHARS}
       onBlur={() => end(true)}

@@ -71,7 +71,7 @@ export function Rerun({ block }: { block: BlockId }): ReactNode {
           <div className="ask-buttons">
             {now.state === "refused" && (
               <button type="button" className="primary" onClick={() => void confirm()}>
-                Look again
+                Check again
               </button>
             )}
             <button type="button" onClick={() => overlay.set(undefined)}>

@@ -10,7 +10,8 @@ test.each<[Pattern["type"], string, Pattern | undefined, string]>([
   ["path", "/etc", { type: "path", folder: "/etc" }, "/etc"],
   ["domain", "Docs.example.com", { type: "domain", domain: "docs.example.com" }, "docs.example.com"],
   ["domain", "a b", undefined, ""],
-  ["tool", "create of jira", { type: "tool", tool: "create", server: "jira" }, "create of jira"],
+  ["tool", "create from jira", { type: "tool", tool: "create", server: "jira" }, "create from jira"],
+  ["tool", "create of jira", { type: "tool", tool: "create", server: "jira" }, "create from jira"],
   ["tool", "", undefined, ""],
 ])("[CM15] %s %s", (type, text, pattern, again) => {
   expect(patternFrom(type, text, "/shop")).toEqual(pattern);

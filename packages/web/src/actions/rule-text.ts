@@ -27,7 +27,7 @@ export function patternFrom(type: Pattern["type"], text: string, root: string): 
     case "domain":
       return /^[\w.-]+$/.test(words) ? { type, domain: words.toLowerCase() } : undefined;
     case "tool": {
-      const [tool = "", server] = words.split(/\s+of\s+/);
+      const [tool = "", server] = words.split(/\s+(?:from|of)\s+/);
       return { type, tool, ...(server === undefined ? {} : { server }) };
     }
   }
@@ -43,6 +43,6 @@ export function textOf(pattern: Pattern, root: string): string {
     case "domain":
       return pattern.domain;
     case "tool":
-      return pattern.server === undefined ? pattern.tool : `${pattern.tool} of ${pattern.server}`;
+      return pattern.server === undefined ? pattern.tool : `${pattern.tool} from ${pattern.server}`;
   }
 }

@@ -23,7 +23,7 @@ export function RulesDialog(): ReactNode {
   const remove = async (rule: Rule) => {
     const answer = await session.write("rule.remove", { id: rule.id });
     if (isProblem(answer)) return refused("Couldn't revoke", answer);
-    notify("Rule revoked. Agents ask again");
+    notify("Rule revoked. Agents will ask again");
     read();
   };
   return (
@@ -86,7 +86,7 @@ const KINDS: readonly { readonly value: Pattern["type"]; readonly name: string; 
   { value: "command", name: "Command", hint: "npm test" },
   { value: "path", name: "Edits in folder", hint: "src" },
   { value: "domain", name: "Domain", hint: "docs.example.com" },
-  { value: "tool", name: "Tool", hint: "create_issue of jira" },
+  { value: "tool", name: "Tool", hint: "create_issue from jira" },
 ];
 
 function RuleForm({ edited, onDone }: { edited: Rule | undefined; onDone: () => void }): ReactNode {

@@ -138,7 +138,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   },
   {
     key: "i",
-    label: "Details and history of the block",
+    label: "Block details and history",
     icon: "history",
     needs: "block",
     run: () => inspected.change((now) => (now === undefined ? focused.get() : undefined)),
@@ -214,9 +214,9 @@ const SHORTCUTS: readonly Shortcut[] = [
   { key: "k", ctrl: true, label: "Commands", run: () => overlay.set({ type: "palette" }) },
   { key: "[", label: "Show or hide the sidebar", icon: "sidebar", run: () => toggleSidebar() },
   { key: "]", label: "Show or hide the side pane", icon: "panel", run: () => togglePaneVisit() },
-  { key: "s", label: "Go to the list of conversations", icon: "list", run: () => toList() },
+  { key: "s", label: "Go to the conversation list", icon: "list", run: () => toList() },
   { key: "?", label: "Keyboard shortcuts", icon: "question", run: () => overlay.set({ type: "help" }) },
-  { key: "Escape", label: "Close what is open", run: () => close() },
+  { key: "Escape", label: "Close or cancel", run: () => close() },
 ];
 
 /** The keys that do something for this reader. */

@@ -23,8 +23,8 @@ export function TrustChoice({ question: { folder, files, digest }, answer }: Tru
     <Dialog label="Trust this folder?" className="wide ask">
       <h2>Trust this folder?</h2>
       <p>
-        These files take effect by themselves when an agent works in <code>{exactName(folder)}</code>. Review
-        them first if you did not write them.
+        Agents that work in <code>{exactName(folder)}</code> run or follow these files. Review them first if
+        you did not write them.
       </p>
       <ul className="trust-files">
         {files.map(({ path, reason, state }) => (

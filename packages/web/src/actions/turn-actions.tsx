@@ -64,7 +64,7 @@ function Limit({ view, turn }: TurnActionsProps): ReactNode {
   const isAhead = useIsAhead(resetsAt);
   if (resetsAt === undefined) return null;
   const when = timeText(resetsAt);
-  if (!isAhead) return <span className="warn">Usage limit reached. It was reset at {when}</span>;
+  if (!isAhead) return <span className="warn">Usage limit reached. It reset at {when}</span>;
   return (
     <>
       <span className="warn">Usage limit reached. Resets at {when}</span>

@@ -26,12 +26,12 @@ const WAYS = [
   {
     icon: "download",
     what: "Import your sessions",
-    why: "Brings in what Claude Code and Codex keep on this machine.",
+    why: "Imports the sessions that Claude Code and Codex saved on this machine.",
     command: "blockyard import",
   },
   {
     icon: "terminal",
-    what: "Pipe a running agent in",
+    what: "Pipe in a running agent",
     why: "Its blocks appear here as it works.",
     command: "claude -p --output-format stream-json --verbose 'tidy the tests' | blockyard ingest",
   },
@@ -62,7 +62,7 @@ export function Home({ conversations }: { conversations: Conversations }): React
         {isViewer ? (
           <>
             <h1>Read only</h1>
-            <p className="dim">Choose a conversation. It updates here as it happens.</p>
+            <p className="dim">Choose a conversation to watch it live.</p>
           </>
         ) : (
           <h1>{name === undefined ? "New task" : `New task in ${name}`}</h1>

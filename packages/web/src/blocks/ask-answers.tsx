@@ -172,7 +172,7 @@ function Denial({
     >
       <input
         ref={field}
-        aria-label={isPlan ? "Comment, for the agent" : "Reason, for the agent"}
+        aria-label={isPlan ? "Comment for the agent" : "Reason for the agent"}
         placeholder={isPlan ? "What should change?" : "Reason for the agent (optional)"}
         maxLength={ANSWER_MESSAGE_CHARS}
         defaultValue={reasons.get(id)}

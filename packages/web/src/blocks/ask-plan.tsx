@@ -38,7 +38,7 @@ function SharedPlan({ id, proposed }: SharedPlanProps): ReactNode {
   if (!block.promoted || isSame) return null;
   return (
     <>
-      <p className="dim">The plan was edited. It is approved as it reads now.</p>
+      <p className="dim">The plan was edited. You approve the edited version.</p>
       {typeof proposed === "string" && <PlanEdits before={proposed} after={text.toString()} />}
     </>
   );
@@ -48,7 +48,7 @@ function PlanEdits({ before, after }: { readonly before: string; readonly after:
   const rows = useMemo(() => editRows(exactText(before), exactText(after)), [before, after]);
   return (
     <div className="asked-diff">
-      <DiffView rows={rows} label="what was edited" />
+      <DiffView rows={rows} label="edits to the plan" />
     </div>
   );
 }

@@ -22,7 +22,7 @@ export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactN
         <AskedDiff diff={subject.diff} path={subject.paths?.[0]} name={`${block.id}:asked`} />
         {input !== undefined && (
           <details>
-            <summary className="dim">The exact input</summary>
+            <summary className="dim">Exact input</summary>
             <Exact text={JSON.stringify(input, null, 2)} />
           </details>
         )}
@@ -80,7 +80,7 @@ function AskedDiff({
   const rows = useMemo(() => diffRows(exactText(diff)), [diff]);
   return (
     <div className="asked-diff">
-      <DiffView rows={rows} label="what it would change" name={name} grammar={grammarOf(undefined, path)} />
+      <DiffView rows={rows} label="proposed change" name={name} grammar={grammarOf(undefined, path)} />
     </div>
   );
 }

@@ -32,7 +32,7 @@ export class Boundary extends Component<BoundaryProps, BoundaryState> {
     if (!error) return this.props.children;
     return (
       <div className="block-broken" role="note">
-        This {this.props.what} cannot be shown: {error.message}. Its text is unharmed: copy or export it.
+        This {this.props.what} can't be displayed: {error.message}. Its text is safe: copy or export it.
       </div>
     );
   }

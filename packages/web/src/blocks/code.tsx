@@ -31,7 +31,7 @@ export function CodeBlock({ block }: RendererProps): ReactNode {
       <Fold block={block} lines={lines} chars={block.chars}>
         {() => <CodeBody block={block} />}
       </Fold>
-      {truncatedChars !== undefined && <p className="dim">{truncatedChars} characters were left out.</p>}
+      {truncatedChars !== undefined && <p className="dim">{truncatedChars} characters omitted.</p>}
       {images && images.length > 0 && <Pictures images={images} />}
     </div>
   );

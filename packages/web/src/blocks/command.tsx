@@ -123,7 +123,7 @@ function Foot({ block, hasOutput, isBrief }: FootProps): ReactNode {
         </span>
       )}
       {sandbox && <span className="sandbox">{sandbox}</span>}
-      {truncatedChars !== undefined && <span>{truncatedChars} characters left out</span>}
+      {truncatedChars !== undefined && <span>{truncatedChars} characters omitted</span>}
       <RunButtons block={block} />
       {hasOutput && (
         <CopyButton

@@ -16,14 +16,14 @@ import type { RendererProps } from "./renderer.ts";
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [
     /auth|api.?key|401|credential|login/i,
-    "Sign in to the provider again, or check its key, then send the prompt once more.",
+    "Sign in to the provider again or check your API key, then resend the prompt.",
   ],
-  [/rate.?limit|429/i, "Rate limited. Wait a moment, then send the prompt again."],
-  [/overload|529|503|server_error|500/i, "Provider error. Trying again later usually helps."],
-  [/model.?not.?found|404|model/i, "Choose another model in the composer and send the prompt again."],
+  [/rate.?limit|429/i, "Rate limited. Wait a moment, then resend the prompt."],
+  [/overload|529|503|server_error|500/i, "Provider error. Try again later."],
+  [/model.?not.?found|404|model/i, "Choose another model in the composer and resend the prompt."],
   [
     /budget|max_turns|max_budget/i,
-    "A limit of this run was reached. Continue with a new prompt, or raise the limit.",
+    "This run reached a limit. Continue with a new prompt, or raise the limit.",
   ],
   [
     /too.?long|context|max_tokens|output_tokens|too_large/i,
@@ -33,7 +33,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     /network|connect|timeout|timed out|econn/i,
     "Couldn't reach the provider. Check the network and try again.",
   ],
-  [/by signal|exit code/i, "The agent's process exited. Retry starts it again."],
+  [/by signal|exit code/i, "The agent's process exited. Retry to start it again."],
 ];
 
 export function ErrorBlock({ block }: RendererProps): ReactNode {

@@ -78,7 +78,7 @@ function FileChange({ block, change, i, text: { diff, note }, isNamed }: FileCha
   const view = (shown: readonly DiffRow[], part: string) => (
     <DiffView
       rows={shown}
-      label={`changes of ${change.path}`}
+      label={`changes to ${change.path}`}
       name={`${block.id}:${i}:${part}`}
       grammar={grammar}
     />

@@ -27,7 +27,7 @@ export function ImageBlock({ block }: RendererProps): ReactNode {
   if (isShown(picture)) return <Shown picture={picture} alt={alt} />;
   const href = url === undefined ? undefined : safeLink(url);
   if (!href)
-    return <div className="notice">This picture was not kept{text ? `: ${text.toString()}` : ""}</div>;
+    return <div className="notice">This picture was not saved{text ? `: ${text.toString()}` : ""}</div>;
   return (
     <a className="remote-image" href={href} target="_blank" rel="noopener noreferrer nofollow">
       <Icon name="image" /> {alt} <span className="host">{hostOf(href)}</span>

@@ -16,7 +16,7 @@ export function UnknownBlock({ block }: RendererProps): ReactNode {
   const summary = (
     <>
       <Icon name="question" />
-      <span>Not understood{type ? ": " : ""}</span>
+      <span>Unrecognized event{type ? ": " : ""}</span>
       {type && <code>{breakable(type)}</code>}
       {provider && <span className="dim">from {provider}</span>}
     </>

@@ -41,6 +41,6 @@ function State({ item: { state, isPicture, progress, why, name } }: { item: Atta
   return isPicture ? (
     <progress value={progress} aria-label={`Sending ${name}`} />
   ) : (
-    <span className="dim">Reading…</span>
+    <span className="dim">Loading…</span>
   );
 }

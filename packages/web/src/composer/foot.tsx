@@ -152,7 +152,7 @@ function useChange({ conversation, isRunning, chosen, agents }: FootProps) {
     if (!isRunning || conversation === undefined) return;
     const { abilities } = agents.find(({ provider }) => provider === chosen.provider) ?? {};
     if (!abilities?.midTurn.some((each) => each === what))
-      return notify(`${agentName(chosen.provider)} uses this from its next turn on`);
+      return notify(`${agentName(chosen.provider)} will use this from its next turn`);
     void session.write("agent.change", { conversation, ...fields }).then((answer) => {
       if (isProblem(answer)) refused("Couldn't change", answer);
     });

@@ -34,8 +34,8 @@ const MODE_NAMES = ["plan", "ask", "edits", "full"] as const satisfies readonly 
 
 const SANDBOXES: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
   "read-only": { name: "Read only", description: "Commands cannot write files" },
-  "workspace-write": { name: "Workspace", description: "Commands write in the workspace only" },
-  "danger-full-access": { name: "No sandbox", description: "Commands reach everything you can" },
+  "workspace-write": { name: "Workspace", description: "Commands can write only to the workspace" },
+  "danger-full-access": { name: "No sandbox", description: "Commands can access everything you can" },
 };
 
 interface ModePickerProps {
@@ -84,7 +84,7 @@ export function ModePicker(props: ModePickerProps): ReactNode {
               {[undefined, ...sandboxes].map((each) => (
                 <PickerItem
                   key={each ?? ""}
-                  name={each === undefined ? "As the mode says" : (SANDBOXES[each]?.name ?? each)}
+                  name={each === undefined ? "Set by the mode" : (SANDBOXES[each]?.name ?? each)}
                   description={each === undefined ? undefined : SANDBOXES[each]?.description}
                   isChosen={each === sandbox}
                   onChoose={() => {

@@ -25,7 +25,7 @@ export function BranchRow({ ways, chosen }: BranchRowProps): ReactNode {
       <Icon name="branch" />
       <span>
         {chosen === undefined
-          ? `The next prompt goes on from here. ${plural(ways.length, "other branch", "other branches")} below.`
+          ? `Your next prompt continues from here. ${plural(ways.length, "other branch", "other branches")} below.`
           : `Branch ${now + 1} of ${ways.length}`}
       </span>
       <button type="button" className="quiet-button" disabled={now <= 0} onClick={() => show(ways[now - 1])}>

@@ -70,7 +70,7 @@ function Opened({ conversation, block }: ConversationProps): ReactNode {
           </FolderProvider>
         ) : (
           <div className="blank">
-            {missing ?? (problem ? `This conversation cannot be shown: ${problem.message}` : "Opening…")}
+            {missing ?? (problem ? `Couldn't open this conversation: ${problem.message}` : "Opening…")}
           </div>
         )}
         {missing === undefined && <Composer conversation={conversation} view={view} />}
@@ -80,7 +80,7 @@ function Opened({ conversation, block }: ConversationProps): ReactNode {
 }
 
 const MISSING: Readonly<Record<string, string>> = {
-  not_found: "There is no such conversation here.",
+  not_found: "Conversation not found.",
   gone: DELETED,
 };
 

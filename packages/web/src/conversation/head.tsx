@@ -45,7 +45,7 @@ export function Head({ view }: { view: View }): ReactNode {
         <button
           type="button"
           className="head-fact cost"
-          title={`Cost so far: ${plural(record.turns, "turn")}, ${formatCount(record.usage.input)} tokens in, ${formatCount(record.usage.output)} out.${cutWords(record)} Open the overview of costs`}
+          title={`Cost so far: ${plural(record.turns, "turn")}, ${formatCount(record.usage.input)} tokens in, ${formatCount(record.usage.output)} out.${cutWords(record)} Open the cost overview`}
           onClick={() => overlay.set({ type: "costs" })}
         >
           {spent}
@@ -59,7 +59,7 @@ export function Head({ view }: { view: View }): ReactNode {
 function cutWords({ uncounted = 0 }: Conversation): string {
   return uncounted === 0
     ? ""
-    : ` An answer of ${plural(uncounted, "turn")} was cut before it was counted: it cost more.`;
+    : ` ${plural(uncounted, "turn")} cost more: an answer was cut off before its usage was reported.`;
 }
 
 export function stateOf({ asking, running, ended }: Conversation): MarkedState {
@@ -83,7 +83,7 @@ function Place({ record }: { record: Conversation }): ReactNode {
         <Icon name="folder" /> {exactName(name)}
       </span>
       {branch !== undefined && folder === root && (
-        <span className="head-folder" title="Branch of the workspace">
+        <span className="head-folder" title="Workspace branch">
           <Icon name="branch" /> {exactName(branch)}
         </span>
       )}

@@ -25,7 +25,7 @@ export function PrunedRow({ ids }: { ids: readonly BlockId[] }): ReactNode {
       </button>
       {!isViewer && (
         <button type="button" className="quiet-button" onClick={putBack}>
-          Put back
+          Include again
         </button>
       )}
     </div>

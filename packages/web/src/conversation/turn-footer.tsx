@@ -80,7 +80,7 @@ function Facts({ turn }: { turn: Turn }): ReactNode {
 }
 
 /** Of a turn whose last answer was cut, or whose process was. */
-const UNCOUNTED = "An answer was cut before the agent had counted it: the turn cost more than is known";
+const UNCOUNTED = "An answer was cut off before the agent reported its usage: the turn cost more than shown";
 
 interface UsageTextProps {
   readonly usage: Usage;
@@ -89,7 +89,7 @@ interface UsageTextProps {
 
 export function UsageText({ usage, uncounted }: UsageTextProps): ReactNode {
   const { input, cacheRead, output } = usage;
-  const counts = `${input.toLocaleString("en-US")} tokens read, ${cacheRead.toLocaleString("en-US")} of them cached; ${output.toLocaleString("en-US")} written`;
+  const counts = `${input.toLocaleString("en-US")} tokens in, ${cacheRead.toLocaleString("en-US")} of them cached; ${output.toLocaleString("en-US")} out`;
   const title = uncounted ? `${counts}. ${UNCOUNTED}` : counts;
   return (
     <span className="turn-more" title={title}>

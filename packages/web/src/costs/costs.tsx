@@ -95,7 +95,7 @@ function costWords({ cost_usd, unpriced, uncounted }: CostSums, unknown: string)
 
 function Overview({ report, days, from, group, onGroup }: OverviewProps): ReactNode {
   const { total, rows, more } = report;
-  if (total.turns === 0) return <p className="dim">No turns in this time.</p>;
+  if (total.turns === 0) return <p className="dim">No turns in this period.</p>;
   return (
     <>
       <dl className="cost-sums">
@@ -110,7 +110,7 @@ function Overview({ report, days, from, group, onGroup }: OverviewProps): ReactN
         <Sum
           name="Sub-agents"
           value={formatCount(total.subagents.input + total.subagents.output)}
-          detail="tokens of these"
+          detail="tokens, included above"
         />
       </dl>
       <CostChart days={everyDay(days.rows, today(), from)} />
@@ -124,13 +124,14 @@ function Overview({ report, days, from, group, onGroup }: OverviewProps): ReactN
       {more && <p className="dim">Only the first {rows.length} are shown.</p>}
       {total.unpriced.turns > 0 && (
         <p className="dim">
-          {plural(total.unpriced.turns, "turn")} with no known price: {formatCount(total.unpriced.input)}{" "}
+          {plural(total.unpriced.turns, "turn")} without a known price: {formatCount(total.unpriced.input)}{" "}
           tokens in, {formatCount(total.unpriced.output)} out.
         </p>
       )}
       {total.uncounted > 0 && (
         <p className="dim">
-          {plural(total.uncounted, "turn")} cost more than is known: an answer was cut before it was counted.
+          {plural(total.uncounted, "turn")} cost more than shown: an answer was cut off before its usage was
+          reported.
         </p>
       )}
     </>

@@ -17,7 +17,7 @@ describe("what is wrong with a diagram", () => {
     ["Parsing failed: unexpected character: ->~<- at offset: 4, line: 2", "line 2 can't be read: “A --> B”"],
     [
       "No diagram type detected matching given configuration for text: graph",
-      "“graph TD” is not a supported kind of diagram",
+      "“graph TD” is not a supported diagram type",
     ],
     ["Too many edges", "it is too large"],
     ["Maximum call stack size exceeded", "it is too large"],

@@ -21,7 +21,7 @@ function unknownKind(source: string): string {
     .split("\n")
     .map((line) => line.trim())
     .find((line) => line !== "" && !line.startsWith("%%"));
-  return first === undefined ? "it is empty" : `“${cut(first)}” is not a supported kind of diagram`;
+  return first === undefined ? "it is empty" : `“${cut(first)}” is not a supported diagram type`;
 }
 
 function unreadable(lines: readonly string[], line: number): string {

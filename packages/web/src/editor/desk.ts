@@ -37,7 +37,7 @@ export interface DeskLook {
   readonly grammar?: string | undefined;
 }
 
-const BLOCK_LOOK: DeskLook = { label: "Text of the block", isFile: false };
+const BLOCK_LOOK: DeskLook = { label: "Block text", isFile: false };
 const INDENT = "  ";
 
 export class Desk {

@@ -21,7 +21,7 @@ export function Conflict({ block, conflict }: ConflictProps): ReactNode {
   const { kind, message, diskHash } = conflict;
   const take = (side: "mine" | "disk") => void resolve(session, block, diskHash, { take: side });
   return (
-    <section className="conflict" aria-label="Conflict with the disk" role="alert">
+    <section className="conflict" aria-label="Conflict with the file on disk" role="alert">
       <p>
         <Icon name="warn" /> {message}. Nothing is written until you choose.
       </p>
@@ -31,7 +31,7 @@ export function Conflict({ block, conflict }: ConflictProps): ReactNode {
         </button>
         {kind !== "unreadable" && (
           <button type="button" onClick={() => take("disk")}>
-            {kind === "deleted" ? "Accept deletion" : "Use the disk's version"}
+            {kind === "deleted" ? "Accept deletion" : "Use the version on disk"}
           </button>
         )}
         {kind === "overlap" && (
@@ -78,7 +78,7 @@ export function Merge({ block }: { block: string }): ReactNode {
     return (
       <Dialog label="A merged text" className="wide ask">
         <h2>Merge</h2>
-        <p className={sides ? "bad" : "dim"}>{sides ? sides.message : "Reading both sides…"}</p>
+        <p className={sides ? "bad" : "dim"}>{sides ? sides.message : "Loading both versions…"}</p>
       </Dialog>
     );
   const isOpen = hasMarks(text);
@@ -112,7 +112,7 @@ export function Merge({ block }: { block: string }): ReactNode {
         <button type="button" onClick={() => overlay.set(undefined)}>
           Cancel
         </button>
-        {isOpen && <span className="dim">There are markers left</span>}
+        {isOpen && <span className="dim">Delete the remaining conflict markers</span>}
       </div>
     </Dialog>
   );

@@ -43,12 +43,12 @@ export function FileEditor({ id, path, view }: FileEditorProps): ReactNode {
   }, [session, cursors, id, isOpen]);
   return (
     // Escape leads out of the text to here, so that the keyboard is not caught in it.
-    <section className="file-editor" ref={frame} tabIndex={-1} aria-label={`Editor of ${path}`}>
+    <section className="file-editor" ref={frame} tabIndex={-1} aria-label={`Editor for ${path}`}>
       {!isOpen && <p className="dim">Opening…</p>}
       <div ref={host} className="editor-host" />
       <p className="file-hint">
         Saved as you type.{" "}
-        <span className="key-hint">Ctrl Z undoes your own edits only. Escape leaves the text.</span>
+        <span className="key-hint">Ctrl Z undoes your own edits only. Escape leaves the editor.</span>
       </p>
     </section>
   );

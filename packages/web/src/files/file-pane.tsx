@@ -108,7 +108,7 @@ function OpenFile({ id, view, guarded }: OpenFileProps): ReactNode {
   const { isOwner } = useSession();
   const block = useBlock(id);
   const failure = useFailure(id, block !== undefined && isDirty(block));
-  if (!block) return <div className="blank">This file is gone.</div>;
+  if (!block) return <div className="blank">This file no longer exists.</div>;
   const { path, conflict, missing } = metadataOf(block, "file");
   return (
     <>
@@ -117,10 +117,10 @@ function OpenFile({ id, view, guarded }: OpenFileProps): ReactNode {
           {conflict === undefined && isDirty(block) ? (
             <>
               <span className="mark" aria-hidden="true" />{" "}
-              {failure === undefined ? "not saved yet" : `not saved, trying again: ${failure}`}
+              {failure === undefined ? "not saved yet" : `couldn't save, retrying: ${failure}`}
             </>
           ) : (
-            conflict === undefined && (missing ? "gone from the disk" : "saved")
+            conflict === undefined && (missing ? "deleted from disk" : "saved")
           )}
         </span>
         {guarded !== undefined && isOwner && <Guarded path={path} reason={guarded} />}

@@ -48,7 +48,7 @@ export default function FileTree(): ReactNode {
         // A tree without items is none.
         role={hasItems ? "tree" : "group"}
         tabIndex={-1}
-        aria-label="Files of the workspace"
+        aria-label="Workspace files"
         onKeyDown={onKey}
         onFocus={(event) => setFocused(event.target.dataset["path"])}
       >
@@ -102,7 +102,7 @@ interface LevelProps {
 
 function Level({ path, depth, focused }: LevelProps): ReactNode {
   const folder: Folder = useCell(folders).get(path) ?? { state: "loading" };
-  if (folder.state === "loading") return <p className="pane-note">Reading…</p>;
+  if (folder.state === "loading") return <p className="pane-note">Loading…</p>;
   if (folder.state === "failed") return <p className="pane-note">{folder.message}</p>;
   const { entries, more } = folder;
   return (
@@ -116,8 +116,8 @@ function Level({ path, depth, focused }: LevelProps): ReactNode {
           isFirst={depth === 1 && i === 0}
         />
       ))}
-      {entries.length === 0 && <p className="pane-note">Nothing here</p>}
-      {more && <p className="pane-note">Only the first are shown</p>}
+      {entries.length === 0 && <p className="pane-note">Empty folder</p>}
+      {more && <p className="pane-note">Only the first entries are shown</p>}
     </>
   );
 }
@@ -174,7 +174,7 @@ function Item({ entry, depth, focused, isFirst }: ItemProps): ReactNode {
 function Mark({ path }: { path: string }): ReactNode {
   const marks = useContext(MarksContext);
   if (marks.has(`!${path}`))
-    return <span className="mark bad" role="img" aria-label="in conflict with the disk" />;
+    return <span className="mark bad" role="img" aria-label="conflicts with the file on disk" />;
   return marks.has(`*${path}`) ? <span className="mark" role="img" aria-label="not saved yet" /> : null;
 }
 

@@ -43,8 +43,7 @@ function useGuard(path: string): Guard {
 export function Guarded({ path, reason }: { path: string; reason: string }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const { grants, change } = useGuard(path);
-  const label =
-    grants.length === 0 ? "Guarded: only you can read this" : `Guarded, allowed to ${named(grants)}`;
+  const label = grants.length === 0 ? "Guarded: only you can read this" : `Guarded, open to ${named(grants)}`;
   return (
     <>
       <button
@@ -69,7 +68,7 @@ function Grants({ reason, grants, change }: { reason: string } & Guard): ReactNo
     setAgent("");
   };
   return (
-    <section className="grants" aria-label="Who may read and edit this file">
+    <section className="grants" aria-label="Who can read and edit this file">
       <p>Guarded: {reason}. Agents and viewers can't read or edit it unless you allow it.</p>
       {grants.map((grant) => (
         <p key={grant.agent ?? ""}>

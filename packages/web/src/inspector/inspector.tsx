@@ -53,7 +53,7 @@ function Body({ id }: { id: BlockId; view: View }): ReactNode {
       <Facts block={block} />
       <section>
         <h2>History</h2>
-        {history === undefined && <p className="dim">Reading…</p>}
+        {history === undefined && <p className="dim">Loading…</p>}
         {isProblem(history) && (
           <p className="dim">
             <Message text={history.message} />

@@ -45,7 +45,7 @@ export function AuditLog(): ReactNode {
         </button>
       </p>
       {typeof state === "object" && <p className="bad">{state.message}</p>}
-      {state === "reading" && <p className="dim">Reading…</p>}
+      {state === "reading" && <p className="dim">Loading…</p>}
       {state !== "reading" && shown.length === 0 && <p className="dim">No entries</p>}
       <ul className="audit-log">
         {shown.map((entry) => (

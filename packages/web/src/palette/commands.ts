@@ -81,7 +81,7 @@ function verbs(
   const last = head == null ? undefined : view.blocks.get(head);
   const writes: readonly Offer[] = [
     ...(isAsking && asked !== undefined
-      ? [{ name: "Answer what the agent asks", icon: "hand" as const, run: () => answer(asked) }]
+      ? [{ name: "Answer the agent's request", icon: "hand" as const, run: () => answer(asked) }]
       : []),
     ...(isRunning ? [{ name: "Stop", icon: "stop" as const, run: () => void stopTurn(session, id) }] : []),
     {
@@ -178,7 +178,7 @@ function viewCommands({
     },
     { name: "Expand all", icon: "expand", run: () => setAll(true) },
     { name: "Collapse all", icon: "collapse", run: () => setAll(false) },
-    { name: "Outline of the conversation", icon: "turns", run: () => visitPane("outline") },
+    { name: "Conversation outline", icon: "turns", run: () => visitPane("outline") },
     { name: "Session: model, tools, MCP servers", icon: "plug", run: () => visitPane("session") },
   ];
 }
@@ -205,7 +205,7 @@ function settingCommands(session: Session, tools: ReadonlySet<string>): readonly
       : []),
     ...(session.isViewer
       ? []
-      : [{ name: "Show the files", icon: "files" as const, run: () => visitPane("files") }]),
+      : [{ name: "Show files", icon: "files" as const, run: () => visitPane("files") }]),
   ];
 }
 

@@ -26,8 +26,8 @@ export function DeleteConversation({ conversation, title }: DeleteProps): ReactN
     <Dialog label="Delete conversation" className="ask">
       <h2>Delete “{title}”?</h2>
       <p>
-        Its blocks, history, raw output and pictures are removed from this server and from search. Files of
-        the workspace, exports, backups and the agent's own session files stay.
+        Its blocks, history, raw output and pictures are removed from this server and from search. Workspace
+        files, exports, backups and the agent's own session files stay.
       </p>
       <p className="dim">You can undo this for 30 seconds.</p>
       <div className="ask-buttons">

@@ -10,7 +10,7 @@ import { Keys, keysOf } from "../ui/keys.tsx";
 const GROUPS = [
   { needs: undefined, name: "Everywhere" },
   { needs: "conversation", name: "In a conversation" },
-  { needs: "block", name: "The chosen block" },
+  { needs: "block", name: "Selected block" },
 ] as const;
 
 export function Help(): ReactNode {

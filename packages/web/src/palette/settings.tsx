@@ -9,7 +9,7 @@ import { type Preferences, prefer, preferences } from "../state/preferences.ts";
 import { Dialog } from "../ui/dialog.tsx";
 
 const THEMES = [
-  { value: "system", label: "Same as the system" },
+  { value: "system", label: "System" },
   { value: "light", label: "Light" },
   { value: "dark", label: "Dark" },
 ] as const;
@@ -31,7 +31,7 @@ export function Settings(): ReactNode {
           Choose the editor that opens files…
         </button>
       </fieldset>
-      <p className="dim">Kept in this browser only.</p>
+      <p className="dim">Saved in this browser only.</p>
     </Dialog>
   );
 }

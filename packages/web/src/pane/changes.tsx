@@ -33,7 +33,7 @@ export function Changes({ view }: { view: View }): ReactNode {
     <div className="changes" onKeyDown={walk}>
       <div className="changes-head">
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would stand out of the row */}
-        <div className="segments" role="group" aria-label="Changes of">
+        <div className="segments" role="group" aria-label="Changes in">
           {(["turn", "all"] as const).map((each) => (
             <button key={each} type="button" aria-pressed={scope === each} onClick={() => setScope(each)}>
               {each === "turn" ? "Last turn" : "Conversation"}
@@ -160,7 +160,7 @@ function Net({ file, conversation }: { file: ChangedFile; conversation: string }
         <div className="changed-edit">
           <DiffView
             rows={net}
-            label={`net change of ${path}`}
+            label={`net change to ${path}`}
             name={`${conversation}/${name}:net`}
             path={path}
           />
@@ -187,7 +187,7 @@ function Edits({ file: { path, edits } }: { file: ChangedFile }): ReactNode {
       {edit.rows.length > 0 && (
         <DiffView
           rows={edit.rows}
-          label={`changes of ${path}, edit ${i + 1} of ${edits.length}`}
+          label={`changes to ${path}, edit ${i + 1} of ${edits.length}`}
           name={`${edit.block}:${i}:pane`}
           path={path}
         />

@@ -45,7 +45,7 @@ export function SessionTab({ view }: { view: View }): ReactNode {
           {spent !== "" && <Fact name="Cost" value={spent} />}
         </dl>
       </section>
-      {sessions.length === 0 && <p className="pane-note">No agent has had a session here yet.</p>}
+      {sessions.length === 0 && <p className="pane-note">No agent session yet.</p>}
       {sessions.map((session) => (
         <SessionSection key={session.provider} session={session} record={record} />
       ))}

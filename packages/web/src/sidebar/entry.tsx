@@ -54,7 +54,7 @@ export function Entry({ conversation, isCurrent, now }: EntryProps): ReactNode {
       >
         <AgentIcon provider={provider} />
         <span className="entry-title">{title || "Untitled"}</span>
-        {isUnread && <span className="unread-dot" role="img" aria-label="New since you looked" />}
+        {isUnread && <span className="unread-dot" role="img" aria-label="New since your last visit" />}
         {state === "done" ? (
           <span className="entry-age">{formatAge(now - updatedAt)}</span>
         ) : (
@@ -74,7 +74,7 @@ function Facts({ conversation, now }: { conversation: ListedConversation; now: n
   const asked = useAsked(asks, folder);
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["State", STATE_WORDS[stateOf(conversation)]],
-    ["Asks", asked && exactText(asked.words)],
+    ["Request", asked && exactText(asked.words)],
     ["Agent", provider && [agentName(provider), model].filter(Boolean).join(" · ")],
     ["Folder", folder],
     ["Cost", spentWords(costUsd, isCostLeast)],
@@ -150,7 +150,7 @@ export function EntryMenu({ conversation }: { conversation: ListedConversation }
   const session = useSession();
   const { id, title, isArchived } = conversation;
   return (
-    <Menu label={`More for ${title || "this conversation"}`} icon="more">
+    <Menu label={`More actions for ${title || "this conversation"}`} icon="more">
       <MenuItem icon="edit" onChoose={() => renaming.set({ conversation: id, where: "list" })}>
         Rename
       </MenuItem>

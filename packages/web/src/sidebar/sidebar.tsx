@@ -138,7 +138,7 @@ function ConversationList({
   const [isArchiveOpen, toggleArchive] = useOpen("sidebar:archived", false);
   if (listing.state === "loading") return <p className="sidebar-note">Loading…</p>;
   if (listing.state === "failed")
-    return <p className="sidebar-note">Can't list conversations: {listing.problem.message}</p>;
+    return <p className="sidebar-note">Couldn't load conversations: {listing.problem.message}</p>;
   const words = filter.trim().toLowerCase();
   const found = listing.conversations
     .filter((conversation) => folder === "" || conversation.folder === folder)

@@ -47,7 +47,7 @@ export function WorkspaceSwitcher({
           )}
         </div>
       )}
-      <MenuGroup label="Show conversations of">
+      <MenuGroup label="Show conversations from">
         <MenuChoice
           type="radio"
           isOn={chosen === ""}

@@ -34,7 +34,7 @@ function toolHeading(tool: string, server: string | undefined): string {
   const known = server === undefined ? knownTool(tool) : undefined;
   if (known !== undefined) return `${known}?`;
   const name = tool.replace(/^mcp__.+?__/, "");
-  return server === undefined ? `Use ${name}?` : `Use ${name} of ${server}?`;
+  return server === undefined ? `Use ${name}?` : `Use ${name} from ${server}?`;
 }
 
 function pathsIn(paths: readonly string[] | undefined, folder: string | undefined): string | undefined {

@@ -124,7 +124,7 @@ export class Connection {
     const maxBytes = bytes > limits.callBytes ? this.#options.callBytes?.(tool) : undefined;
     if (maxBytes === undefined || isProblem(maxBytes) || bytes <= maxBytes + limits.envelopeBytes)
       return undefined;
-    return problem("too_large", `a call of ${tool} is limited to ${maxBytes} bytes`, { max_bytes: maxBytes });
+    return problem("too_large", `a call to ${tool} is limited to ${maxBytes} bytes`, { max_bytes: maxBytes });
   }
 
   /** Ends the connection with a last word. */

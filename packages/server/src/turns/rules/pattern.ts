@@ -190,7 +190,7 @@ export function patternWords(pattern: Pattern, cwd: string): string {
     case "domain":
       return pattern.domain;
     case "tool":
-      return pattern.server === undefined ? pattern.tool : `${pattern.tool} of ${pattern.server}`;
+      return pattern.server === undefined ? pattern.tool : `${pattern.tool} from ${pattern.server}`;
   }
 }
 
@@ -206,7 +206,7 @@ export function within(folder: string, path: string): boolean {
 /** Why a file of the folder is guarded. What is outside is, too. */
 function guardOf(path: string, cwd: string): string | undefined {
   const whole = resolve(cwd, path);
-  return within(cwd, whole) ? guardOfName(relative(cwd, whole)) : "it is outside of the folder";
+  return within(cwd, whole) ? guardOfName(relative(cwd, whole)) : "it is outside the folder";
 }
 
 function hostOf(url: string): string | undefined {

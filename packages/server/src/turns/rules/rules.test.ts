@@ -436,7 +436,7 @@ it("[D61] what the agent itself offers is not offered twice; a question is answe
   const tool: AskSubject = { type: "tool", tool: "Read" };
   expect(rules.suggestions({ ...base, subject: tool }, home).map(({ deny }) => deny)).toEqual([true]);
   expect(patternsOf({ ...tool, server: "lab" }, home, false).map((each) => patternWords(each, home))).toEqual(
-    ["Read of lab"],
+    ["Read from lab"],
   );
   expect(rules.suggestions({ ...base, kind: "question" }, home)).toEqual([]);
 });

@@ -79,9 +79,9 @@ export class Rules {
     const { id, ...what } = given;
     if (id !== undefined && !all.some((each) => each.id === id)) return notThere(id);
     if ((what.conversation === undefined) === (what.workspace === undefined))
-      return problem("invalid", "a rule counts in a conversation or in a workspace: give one of the two");
+      return problem("invalid", "a rule applies to a conversation or a workspace: pass one of the two");
     if (id === undefined && all.length >= MAX_RULES)
-      return problem("busy", `there are ${all.length} rules already: take some back first`);
+      return problem("busy", `there are already ${all.length} rules: remove some first`);
     const workspace = what.workspace === undefined ? {} : { workspace: real(what.workspace) };
     const fresh = id ?? `rule-${randomName(this.#env as Env, 8)}`;
     const rule: Rule = { ...what, ...workspace, id: fresh, by, at: this.#env.now() };

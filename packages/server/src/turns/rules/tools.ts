@@ -27,7 +27,7 @@ export function ruleTools(rules: Rules, turns: Turns) {
     ...ruleSet,
     description:
       "Create a rule, or with id change one: what agents may do without asking, or never, in a conversation or in a workspace (a folder and " +
-      "everything in it). A command is given by its first words. A deny wins over every allow. Guarded files are always asked for.",
+      "everything in it). A command is matched by its first words. A deny wins over every allow. Guarded files always need approval.",
     access: "owner",
     sensitive: () => true,
     async run({ caller }: Call, input) {

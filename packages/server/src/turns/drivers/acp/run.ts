@@ -138,7 +138,8 @@ export class AcpRun implements Trial {
       return problem("unavailable", "this agent reads messages after its turn");
     if (this.#isOver || this.#stopping !== undefined || this.#connection === undefined)
       return problem("gone", "the agent's turn is over");
-    if (this.#messages.size >= WAITING_MESSAGES) return problem("busy", "too many messages wait to be read");
+    if (this.#messages.size >= WAITING_MESSAGES)
+      return problem("busy", "too many messages are waiting to be read");
     this.#messages.set(message.id, message);
     return undefined;
   }

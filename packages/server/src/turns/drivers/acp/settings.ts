@@ -81,8 +81,8 @@ export function effortSetting(
   effort: string,
 ): Setting | string | undefined {
   const { efforts, current } = effortsIn(session);
-  if (efforts.length === 0) return "This agent does not let one choose how hard it thinks.";
-  if (!efforts.includes(effort)) return `This agent does not think ${effort}: ${efforts.join(", ")}`;
+  if (efforts.length === 0) return "You cannot choose this agent's effort.";
+  if (!efforts.includes(effort)) return `This agent has no effort ${effort}: ${efforts.join(", ")}`;
   const option = optionOf(session, "thought_level");
   return effort === current ? undefined : optionSetting(sessionId, String(option?.["id"]), effort);
 }

@@ -236,7 +236,8 @@ function runIn(place: Place, start: TurnStart, peer: ClaudePeer, its: RunOptions
   const { agent, options, live } = place;
   const { kernel } = options;
   const { conversation, mode, effort } = start.request;
-  const { before, told, input } = its;
+  const { told, input } = its;
+  const before = { ...its.before, previousResults: peer.results };
   const cost = new TurnCost(() => options.prices?.table ?? {}, start.request.model);
   const mayBeEarly = peer.stream !== undefined && input !== undefined && peer.tellsReading;
   const run = new ClaudeRun({
@@ -251,7 +252,7 @@ function runIn(place: Place, start: TurnStart, peer: ClaudePeer, its: RunOptions
         suggest: (ask) => options.suggest?.(ask, peer.cwd) ?? ask.suggestions ?? [],
         secrets: options.secrets,
         ...(mayBeEarly ? { begins: "later" } : {}),
-        ...(before === undefined ? {} : { before }),
+        before,
         ...(told === "" ? {} : { told }),
       }),
     mayBeLost: its.mayBeLost,

@@ -92,7 +92,7 @@ export async function loginOf(peer: ClaudePeer): Promise<Login> {
 }
 
 export const LOGIN =
-  "Claude Code is not logged in. Run `claude` in a terminal on this machine, and /login there; or set ANTHROPIC_API_KEY and start Blockyard again";
+  "Claude Code is not logged in. Run `claude` in a terminal on this machine, and /login there; or set ANTHROPIC_API_KEY and restart Blockyard";
 
 function isNamed(value: Json | undefined): value is string {
   return typeof value === "string" && value !== "" && value !== "none";

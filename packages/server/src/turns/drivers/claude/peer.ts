@@ -59,6 +59,8 @@ export class ClaudePeer {
   #isCaughtUp = false;
   #catchingUp: Promise<void> = Promise.resolve();
   #kept: string[] = [];
+  /** How many results it has printed, as it numbers them. */
+  #results = 0;
   #keptChars = 0;
   #nextRequest = 1;
   readonly #requests = new Map<string, (answer: JsonObject | Problem) => void>();
@@ -92,6 +94,14 @@ export class ClaudePeer {
     }
     this.#isCaughtUp = true;
     if (this.isClosed) listener.closed();
+  }
+
+  /** The results that whoever listens next will not hear. */
+  get results(): number {
+    const waiting = this.#kept
+      .map((line) => parsed(line))
+      .filter((message) => message?.["type"] === "result");
+    return this.#results - waiting.length;
   }
 
   leave(): void {
@@ -190,6 +200,8 @@ export class ClaudePeer {
   #note(message: JsonObject): void {
     const { type, subtype, session_id: session, permissionMode, model, tasks, capabilities } = message;
     if (type === "control_response") return this.#answered(message);
+    if (type === "result" && typeof message["result_index"] === "number")
+      this.#results = message["result_index"] + 1;
     if (type === "rate_limit_event") this.#noteLimit(objectOf(message["rate_limit_info"]));
     if (type !== "system") return;
     if (typeof permissionMode === "string") this.mode = permissionMode;

@@ -15,7 +15,7 @@ export const CODEX_COMMANDS: readonly AgentCommand[] = [
   { name: "compact", description: "Summarize the conversation so far, to make room in the context" },
   {
     name: "review",
-    description: "Review the changes of the workspace that are not committed",
+    description: "Review uncommitted changes in the workspace",
     hint: "what to look at",
   },
 ];

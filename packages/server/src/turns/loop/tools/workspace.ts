@@ -205,7 +205,7 @@ function operating(name: string, error: Error): Problem {
     EACCES: "cannot be opened",
     EISDIR: "is a folder",
     ELOOP: "is a link",
-    ENAMETOOLONG: "is too long a name",
+    ENAMETOOLONG: "has a name that is too long",
     ENOENT: "does not exist",
     ENOSPC: "does not fit on the disk",
     ENOTDIR: "is below a file",

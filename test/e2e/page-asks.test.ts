@@ -116,7 +116,7 @@ test("[CM10] a permission is answered by a number, from the field by Escape firs
   expect(await axeFindings(page)).toEqual([]);
   const prompt = page.getByRole("textbox", { name: "Prompt" });
   await prompt.focus();
-  await page.getByText("esc to answer").waitFor();
+  await page.getByText("Esc to answer").waitFor();
   await page.keyboard.press("1");
   expect(await prompt.inputValue()).toBe("1");
   expect(heard()).toEqual([]);

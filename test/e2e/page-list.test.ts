@@ -206,6 +206,37 @@ test("[V10] [V36] a message that waits is taken back with its files", async () =
   await page.context().close();
 });
 
+test("[V156] find, an editor and a block's details are put away when the page goes elsewhere", async () => {
+  const [here, there] = [
+    await newConversation(yard.kernel, "left behind"),
+    await newConversation(yard.kernel, "gone to"),
+  ];
+  for (const id of [here, there]) await say(yard.kernel, id, [{ text: "Words to find" }]);
+  const { page, complaints } = await yard.open(`/c/${here}`);
+  const details = page.getByRole("complementary", { name: "Block details" });
+  const opened = [
+    { key: "Control+f", shown: page.getByRole("textbox", { name: "Find in this conversation" }) },
+    { key: "e", shown: page.getByRole("button", { name: "Done" }) },
+    { key: "i", shown: details },
+  ];
+  for (const { key, shown } of opened) {
+    await page.locator("article[data-block]").focus();
+    await page.keyboard.press(key);
+    await shown.waitFor();
+    await page.evaluate((path) => {
+      history.pushState(null, "", path);
+      dispatchEvent(new PopStateEvent("popstate"));
+    }, `/c/${there}`);
+    await page.getByRole("heading", { name: "gone to" }).waitFor();
+    await expect.poll(() => shown.count()).toBe(0);
+    await page.goBack();
+    await page.getByRole("heading", { name: "left behind" }).waitFor();
+    expect(await shown.count()).toBe(0);
+  }
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
 describe("a long list", () => {
   test("[V9] of very many, the first are drawn and the filter finds all", async () => {
     const oldest = await newConversation(yard.kernel, "the needle below");

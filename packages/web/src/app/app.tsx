@@ -8,7 +8,15 @@ import { ConversationPane } from "../conversation/conversation.tsx";
 import type { Conversations } from "../sidebar/conversations.ts";
 import { Sidebar } from "../sidebar/sidebar.tsx";
 import { useCell, useCellPart } from "../state/cell.ts";
-import { dismiss, editing, isSidebarOpen, notices, notify, overlay } from "../state/page-state.ts";
+import {
+  dismiss,
+  editing,
+  isSidebarOpen,
+  leavePlace,
+  notices,
+  notify,
+  overlay,
+} from "../state/page-state.ts";
 import { hidePane, putSheetAway, useIsPaneShown } from "../state/pane.ts";
 import { preferences } from "../state/preferences.ts";
 import { useRoute } from "../state/route.ts";
@@ -43,7 +51,10 @@ export function App({ conversations }: { conversations: Conversations }): ReactN
     return () => clearTimeout(timer);
   }, [link]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the page goes elsewhere
-  useEffect(() => putSheetAway(), [conversation, file]);
+  useEffect(() => {
+    putSheetAway();
+    return leavePlace;
+  }, [conversation, file]);
   const widths = { "--sidebar": `${sidebarWidth}px`, "--pane": `${paneWidth}px` } as CSSProperties;
   const names = [
     "page",

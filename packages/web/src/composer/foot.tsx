@@ -61,8 +61,8 @@ const SEND_HINT = "⏎ send · ⇧⏎ new line";
 /** While an agent works. What it asks is answered by keys of its own, which are the field's while that has the focus. */
 function RunningHint({ view, steers }: { view: View; steers: boolean }): ReactNode {
   const isAsking = useViewPart(view, ({ record }) => (record?.asking?.length ?? 0) > 0);
-  if (isAsking) return "esc to answer · ⏎ queue";
-  return steers ? "⏎ queue · ctrl ⏎ send now" : SEND_HINT;
+  if (isAsking) return "Esc to answer · ⏎ queue";
+  return steers ? "⏎ queue · Ctrl ⏎ send now" : SEND_HINT;
 }
 
 /** Whom it asks, with which model, and how freely. */
@@ -129,7 +129,7 @@ function Senders({ conversation, isRunning, canSend, steers, onSendNow, onStop }
         <button
           type="button"
           disabled={!canSend}
-          title="The agent reads it at its next step (ctrl ⏎)"
+          title="The agent reads it at its next step (Ctrl ⏎)"
           onClick={onSendNow}
         >
           Send now

@@ -70,19 +70,16 @@ function useTasks(conversation: ConversationId, view: View, isRunning: boolean) 
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever something has happened, or somebody wants to know
   useEffect(() => {
     if (!session.isOwner || !takes("agent.offers", "only")) return;
-    let isGone = false;
     const timer = setTimeout(
       async () => {
         lookedAt.current = Date.now();
         const answer = await session.ask("agent.offers", { conversation, only: "tasks" });
-        if (!isGone && !isProblem(answer)) setTasks(answer.tasks ?? []);
+        // Also where something has happened meanwhile: in a lively turn that is always so.
+        if (!isProblem(answer)) setTasks(answer.tasks ?? []);
       },
       Math.max(0, lookedAt.current + TASKS_PAUSE_MS - Date.now()),
     );
-    return () => {
-      isGone = true;
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   }, [session, conversation, seq, looks]);
   return { tasks, look: () => setLooks((count) => count + 1) };
 }

@@ -15,6 +15,7 @@ import {
   useState,
 } from "react";
 import { rowOrder } from "../actions/shortcuts.ts";
+import { isLateAsk } from "../rows/late-asks.ts";
 import { idsOf, type Row } from "../rows/rows.ts";
 import { reveal, sought } from "../rows/sought.ts";
 import { useCell } from "../state/cell.ts";
@@ -237,9 +238,9 @@ function rowOf(view: View, rows: readonly Row[], target: BlockId): number | unde
   return undefined;
 }
 
-function isAsked({ blocks }: View, call: BlockId): boolean {
-  const block = blocks.get(call);
-  return block !== undefined && askOf(block.metadata)?.state === "asked";
+function isAsked(view: View, call: BlockId): boolean {
+  const block = view.blocks.get(call);
+  return block !== undefined && (askOf(block.metadata)?.state === "asked" || isLateAsk(view, block));
 }
 
 /** What keys work on: a block, or quiet ones that are gathered. */

@@ -112,7 +112,7 @@ function Body(): ReactNode {
     <button
       type="button"
       className="icon-button"
-      title="Close (esc)"
+      title="Close (Esc)"
       aria-label={block === undefined ? "Close the side pane" : "Close the details"}
       onClick={block === undefined ? hidePane : () => inspected.set(undefined)}
     >

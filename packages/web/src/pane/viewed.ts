@@ -10,6 +10,13 @@ const KEY = "blockyard-viewed";
 let marks: ReadonlyMap<string, string> = load();
 const listeners = new Set<() => void>();
 
+// What was marked in another window counts here, and is not written over.
+addEventListener("storage", ({ key }) => {
+  if (key !== KEY) return;
+  marks = load();
+  tell();
+});
+
 /** `upTo`: the block of the last edit. */
 export function useIsViewed(conversation: string, file: string, upTo: string): boolean {
   return useSyncExternalStore(listen, () => isViewed(conversation, file, upTo));
@@ -41,6 +48,10 @@ export function setViewed(conversation: string, file: string, upTo: string | und
   } catch {
     // A browser that stores nothing forgets it with the page.
   }
+  tell();
+}
+
+function tell(): void {
   for (const listener of [...listeners]) listener();
 }
 

@@ -108,6 +108,13 @@ test("[CM12] what is asked about a plan stands behind the plan, and at its call 
   expect(rows({ ...plan, call: asks("other"), other: { parent: "prompt" } }, { head: "plan" })).not.toContain(
     "ask of call",
   );
+  // Whatever stands between the two, and also where the plan itself is folded away.
+  const loose = { kind: "error" as const, role: "system" as const, parent: "-", side: true as const };
+  const between = { prompt: plan.prompt, call: plan.call, loose, plan: {} };
+  expect(rows(between)).toEqual(["prompt", "call", "loose", "plan", "ask of call"]);
+  expect(rows({ ...plan, plan: { pruned: true } }, { asking: ["call"] })).toEqual([
+    ...["prompt", "call", "pruned plan", "ask of call"],
+  ]);
 });
 
 test("[E15] a sub-agent's report stands behind its work, where that is open", () => {

@@ -80,8 +80,9 @@ export function foldRows(outline: Outline, tree: Tree, options: RowOptions): rea
     }
     const before = rows.length;
     if (i > foldedUntil) addBlock(rows, outline, tree, block, 0, options, todos);
-    const asks = path[i - 1];
-    if (asks && i > foldedUntil && planBehind(outline, asks) === block.id)
+    const asks = outline.blocks.get(block.parent ?? "");
+    const isFolded = i <= foldedUntil && !(asks && options.asking?.has(asks.id));
+    if (asks && !isFolded && planBehind(outline, asks) === block.id)
       rows.push({ type: "ask", key: `ask:${asks.id}`, id: asks.id });
     const speaks = rows.length > before ? options.speaker?.(block) : undefined;
     if (speaks !== undefined && speaks !== speaker)

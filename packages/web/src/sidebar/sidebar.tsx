@@ -90,7 +90,7 @@ function Foot(): ReactNode {
       <button
         type="button"
         className="quiet-button"
-        title="Commands (ctrl k)"
+        title="Commands (Ctrl K)"
         onClick={() => overlay.set({ type: "palette" })}
       >
         <Icon name="command" /> Commands

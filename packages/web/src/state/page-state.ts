@@ -45,6 +45,14 @@ export const inspected = new Cell<BlockId | undefined>(undefined);
 export const overlay = new Cell<Overlay>(undefined);
 export const isFinding = new Cell(false);
 export const isSidebarOpen = new Cell(false);
+
+/** The page goes elsewhere: what was found, written in and looked at there is put away. Edits are saved as they are typed. */
+export function leavePlace(): void {
+  isFinding.set(false);
+  editing.set(undefined);
+  inspected.set(undefined);
+}
+
 /** The conversation whose title is being written, and where. */
 export const renaming = new Cell<
   | {

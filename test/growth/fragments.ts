@@ -1,5 +1,6 @@
 /**
- * Fragments of the languages that walkers read: Markdown, maths, HTML, terminal output, diffs, JSON, globs, secrets. Repeated, alone
+ * Fragments of the languages that walkers read: Markdown, maths, HTML, terminal output, diffs, JSON, globs, secrets,
+ * streams, settings, shell. Repeated, alone
  * and in pairs, they are the texts on which a walker that looks ahead, or back, for each character shows itself.
  */
 const MARKDOWN = [
@@ -162,8 +163,104 @@ const SECRETS = [
   'key":"',
 ] as const;
 
+/** What is nested, and what opens something that ends elsewhere or never. */
+const NESTED = [
+  "> - ",
+  "- > 1. ",
+  "[^a]: [^a]",
+  "[^a]: b\n",
+  "[a](<",
+  "[[a]](",
+  "![[a](",
+  "~~**_`",
+  "***a** b*",
+  "<details><summary>",
+  "<table><tr><td>",
+  "|a\\|",
+  "| `a|` ",
+  "```mermaid\n",
+  "graph TD;A-->",
+  "subgraph a\n",
+  "\\begin{a}",
+  "\\frac{",
+  "{a}^{",
+  "\\left(",
+  "&#x0;",
+  "&lt;&",
+  "[a]: <b> '",
+  "#a ",
+  "1) a\n   ",
+] as const;
+const CHARACTERS = [
+  "\u{1F469}\u200D",
+  "\u{1F44D}\u{1F3FD}",
+  "\u{1F1E6}",
+  "a\u0301",
+  "\u0301",
+  "\u202E",
+  "\u2066a",
+  "\u200B",
+  "\u0000",
+  "\u2028",
+  "\u0130",
+  "\u0430",
+  "\uD800",
+  "\uFEFF",
+] as const;
+const STREAMS = [
+  "data: ",
+  "data: {}\n\n",
+  "event: a\ndata:\n",
+  ":\n",
+  'data: {"type":"content_block_delta"}\n\n',
+  '{"type":"',
+  '{"type":"result"}\n',
+  '{"jsonrpc":"2.0","method":"a"}\n',
+  "\u001B_a",
+  "\u001B]0;a\u0007",
+  "\u001B[0;0;0",
+] as const;
+const SETTINGS = [
+  "[a]\n",
+  "[a.b]\n",
+  "a = '''",
+  'a = """\n',
+  "- a:\n  ",
+  "&a *a ",
+  "<<: *a\n",
+  '[a "b\\"]',
+  "[include]\npath = a\n",
+  "a = b \\\n",
+  "**/",
+  "!a/\n",
+  "[!a-",
+  "a/**/b*\n",
+  "*a?",
+] as const;
+const SHELL = [
+  "$(",
+  '"$(',
+  "<<E\n",
+  "&& a ",
+  ";a",
+  "${a:-",
+  "'\\''",
+  "2>&1 ",
+  "\\\n",
+  "a=b ",
+  "env ",
+  "sh -c '",
+  "{ a; ",
+  "<(",
+  "#'\n",
+] as const;
+const PATHS = ["../", "./", "//", "%2e%2e/", "C:\\", "a/../", "file:///", "~/", ".git/", ".env/"] as const;
+
 export const FRAGMENTS: readonly string[] = [
-  ...new Set<string>([...MARKDOWN, ...MATHS, ...TERMINAL, ...DIFFS, ...DATA, ...SECRETS]),
+  ...new Set<string>([
+    ...[...MARKDOWN, ...MATHS, ...TERMINAL, ...DIFFS, ...DATA, ...SECRETS],
+    ...[...NESTED, ...CHARACTERS, ...STREAMS, ...SETTINGS, ...SHELL, ...PATHS],
+  ]),
 ];
 
 /** Those that once stopped a server or a tab, and their nearest kin: looked at in every run of the tests. */

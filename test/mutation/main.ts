@@ -1,7 +1,7 @@
 /**
  * The mutation check: takes out, one at a time, the guards that everything rests on, and sees that tests fail. `npm run
- * mutation` runs all of them, `npm run mutation -- fsync CAS` some. Before each
- * change its tests must pass: otherwise a failure would show nothing.
+ * mutation` runs all of them, `npm run mutation -- fsync CAS` some. Without the
+ * change its tests must pass: otherwise a failure would show nothing. Entries with the same tests share that run.
  *
  * Ends with 1 if a guard can be taken out unnoticed.
  */
@@ -31,6 +31,8 @@ const chosen = [
   ...ESCAPE_MUTATIONS,
   ...USE_MUTATIONS,
 ].filter(({ name }) => words.length === 0 || words.some((word) => name.startsWith(word)));
+/** What the tests of an entry say of the unchanged sources, by what is run. */
+const unchanged = new Map<string, Result>();
 const copy = copySources();
 try {
   process.exitCode = await main();
@@ -56,13 +58,13 @@ async function isNoticed(mutation: Mutation): Promise<boolean> {
     console.log(`FAILED     ${name}: ${moved.file} does not hold exactly once what is to be taken out`);
     return false;
   }
-  const before = await runTests(mutation);
+  const before = await runUnchanged(mutation);
   for (const { path, find, replace } of changes)
     writeFileSync(
       path,
       readFileSync(path, "utf8").replace(find, () => replace),
     );
-  const after = await runTests(mutation);
+  const after = await runTests(mutation, ["--bail=1"]); // one that fails is enough
   for (const { path, source } of changes) writeFileSync(path, source);
   const isClean = before.passed > 0 && before.failed.length === 0;
   const isSeen = isClean && after.failed.length > 0;
@@ -75,7 +77,16 @@ async function isNoticed(mutation: Mutation): Promise<boolean> {
   return isSeen;
 }
 
-async function runTests({ tests, projects, only }: Mutation): Promise<Result> {
+async function runUnchanged(mutation: Mutation): Promise<Result> {
+  const key = JSON.stringify([mutation.tests, mutation.projects, mutation.only]);
+  const known = unchanged.get(key);
+  if (known) return known;
+  const result = await runTests(mutation);
+  if (result.failed.length === 0) unchanged.set(key, result);
+  return result;
+}
+
+async function runTests({ tests, projects, only }: Mutation, more: readonly string[] = []): Promise<Result> {
   const report = join(copy.folder, "report.json");
   rmSync(report, { force: true });
   const args = [
@@ -87,6 +98,7 @@ async function runTests({ tests, projects, only }: Mutation): Promise<Result> {
     `--testTimeout=${LIMIT_MS}`,
     "--reporter=json",
     `--outputFile=${report}`,
+    ...more,
     ...tests,
   ];
   await new Promise((resolve) => {

@@ -31,6 +31,7 @@ export interface LabTurn {
   readonly session_id?: string;
   readonly usage?: { readonly input: number; readonly output: number };
   readonly cost_usd?: number;
+  readonly native?: { readonly total_cost_usd?: number };
   readonly uncounted?: true;
 }
 

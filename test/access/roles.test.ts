@@ -337,7 +337,30 @@ describe("an agent and the owner's words", () => {
     expect(blocks.length).toBeGreaterThan(0);
     expect(blocks.filter(({ role }) => role === "user" || role === "system")).toEqual([]);
   });
+
+  it.each([
+    ["tokens that nothing can read", { inputTokens: 1e300, outputTokens: 1, costUSD: 1 }],
+    ["tokens that nothing can write", { inputTokens: 1, outputTokens: 1e300, costUSD: 1 }],
+    ["a cost that nothing can have", { inputTokens: 1, outputTokens: 1, costUSD: 1e300 }],
+    ["a cost that is earned", { inputTokens: 1, outputTokens: 1, costUSD: -1e6 }],
+  ])("[AC318] no stream of an agent spoils the owner's sums with %s", async (_, m) => {
+    const sums = async () => (await harness.call("cost.report", {}))["total"] as unknown as Sums;
+    const before = await sums();
+    const said = { type: "result", subtype: "success", result: "done", is_error: false };
+    const lines = [
+      { type: "system", subtype: "init", session_id: "s", tools: [], model: "m", cwd: "/" },
+      { ...said, total_cost_usd: m.costUSD, model_usage_since_last_result: { m } },
+    ];
+    const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    await harness.ask("/v1/ingest?provider=claude", { method: "POST", body, token: harness.agent("gil") });
+    const after = await sums();
+    expect(after.turns).toBe(before.turns + 1);
+    for (const sum of ["input", "output", "cost_usd"] as const)
+      expect((after[sum] ?? 0) - (before[sum] ?? 0), sum).toSatisfy((more: number) => more >= 0 && more <= 1);
+  });
 });
+
+type Sums = Readonly<Record<"turns" | "input" | "output", number> & { cost_usd: number | null }>;
 
 describe("lists of tools", () => {
   it.each(["owner", "agent", "viewer"] as const)(

@@ -166,7 +166,8 @@ export const AGENT_WALKERS: readonly Walker[] = [
   { name: "why a path is guarded", walk: guardOfName },
   {
     name: ".gitignore",
-    walk: (text) => new IgnoreStack().with("", text).ignores(text.slice(0, 4_000).trim() || "a"),
+    // A path is of a file below the folder.
+    walk: (text) => new IgnoreStack().with("", text).ignores(`a${text.slice(0, 4_000).trim()}`),
   },
   { name: "title of a conversation", walk: titleFrom },
   {

@@ -19,7 +19,9 @@ export interface Copy {
 
 export function copySources(): Copy {
   const folder = mkdtempSync(join(tmpdir(), "blockyard-mutation-"));
-  for (const name of ["package.json", "tsconfig.json", "vitest.config.ts", "scripts", "test", "docs"])
+  for (const { name } of readdirSync(ROOT, { withFileTypes: true }).filter((entry) => entry.isFile()))
+    cpSync(join(ROOT, name), join(folder, name));
+  for (const name of ["scripts", "test", "docs", "examples"])
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   for (const name of readdirSync(join(ROOT, "packages"))) copyPackage(join("packages", name), folder);
   linkModules(folder);

@@ -471,4 +471,13 @@ export const SAFETY_MUTATIONS: readonly Mutation[] = [
     projects: unit,
     only: "AC201",
   },
+  {
+    name: "costs: any number of tokens is taken",
+    file: "packages/kernel/src/model/conversation.ts",
+    find: "tokens >= 0 && tokens <= limits.turnTokens,",
+    replace: "tokens >= 0,",
+    tests: ["test/access/roles.test.ts"],
+    projects: unit,
+    only: "AC318",
+  },
 ];

@@ -119,10 +119,27 @@ export interface Turn {
   readonly orders?: readonly TurnOrder[];
 }
 
-/** A turn without a cost that nothing can have: whoever said that it earned money would make what others spent look less. */
+/** A turn without a cost, or tokens, that nothing can have: whoever said so would make what others spent look like more, or less. */
 export function plausibleTurn(turn: Turn): Turn {
-  const { costUsd = 0, ...rest } = turn;
-  return costUsd >= 0 && costUsd <= limits.turnUsd ? turn : rest;
+  const { costUsd, usage, messages, ...rest } = turn;
+  const isCost = costUsd === undefined || (costUsd >= 0 && costUsd <= limits.turnUsd);
+  const all = Object.entries(messages ?? {});
+  const told = all.filter(([, message]) => isUsage(message.usage));
+  if (isCost && isUsage(usage) && told.length === all.length) return turn;
+  return {
+    ...rest,
+    ...(isCost && costUsd !== undefined ? { costUsd } : {}),
+    ...(isUsage(usage) && usage !== undefined ? { usage } : {}),
+    ...(messages === undefined ? {} : { messages: Object.fromEntries(told) }),
+  };
+}
+
+function isUsage(usage: Usage | undefined): boolean {
+  if (usage === undefined) return true;
+  const { input, cacheRead, cacheWrite, output, reasoning } = usage;
+  return [input, cacheRead, cacheWrite, output, reasoning].every(
+    (tokens) => tokens >= 0 && tokens <= limits.turnTokens,
+  );
 }
 
 /** What is known of a turn before it ends. */

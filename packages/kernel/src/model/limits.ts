@@ -189,6 +189,8 @@ export const limits = {
   ingestRetryMs: 500,
   /** What a turn may be said to have cost. */
   turnUsd: 1e9,
+  /** … and to have read or written, in tokens. */
+  turnTokens: 1e12,
   /** How many logs are asked for at once. */
   missedLogs: 8,
   /** A pause is doubled at most so often. */

@@ -91,5 +91,5 @@ it("[U32] [E21] sessions that are there twice are found, and imported anew; what
   expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining("Nothing was changed") });
   expect(await stored()).toEqual(after);
   // The next import finds everything here.
-  expect((await run(here, ["import"])).stderr).toContain("0 new, 0 grown, 0 blocks added");
+  expect((await run(here, ["import"])).stderr).toContain("0 new, 0 updated, 0 blocks added");
 }, 120_000);

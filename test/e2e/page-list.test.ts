@@ -77,7 +77,7 @@ describe("the list", () => {
     await page.keyboard.press("Enter");
     await expect.poll(() => page.textContent(".title")).toContain("new name");
     await entry(page, "new name").hover();
-    await entry(page, "new name").getByRole("button", { name: "More for new name" }).click();
+    await entry(page, "new name").getByRole("button", { name: "More actions for new name" }).click();
     await page.getByRole("menuitem", { name: "Rename" }).click();
     await page.getByRole("textbox", { name: "Conversation title" }).fill("unwanted");
     await page.keyboard.press("Escape");
@@ -133,7 +133,7 @@ describe("the list", () => {
     await line.click();
     await entry(page, "put away").waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await entry(page, "put away").getByRole("button", { name: "More for put away" }).click();
+    await entry(page, "put away").getByRole("button", { name: "More actions for put away" }).click();
     await page.getByRole("menuitem", { name: "Unarchive" }).click();
     await line.waitFor({ state: "detached" });
     await entry(page, "put away").waitFor();

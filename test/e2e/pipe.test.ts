@@ -86,6 +86,6 @@ describe.skipIf(why !== "")(`Claude Code in a pipe${why}`, () => {
     expect(second.conversation).toBe(first.conversation);
     expect((await rows(first.conversation)).at(-1)).toBe("text done Again.");
     const { stderr } = await run(place, ["import"]);
-    expect(stderr).toMatch(/0 new, 0 grown, 0 blocks added; \d already here from a turn or a stream/);
+    expect(stderr).toMatch(/0 new, 0 updated, 0 blocks added; \d already here from a turn or a stream/);
   });
 });

@@ -54,5 +54,5 @@ it("[U92] a table fits its terminal, names a cost only where it is known, and sa
 it("[U92] a cost is at least what is known where an answer was cut, and the table says so", () => {
   const cut = { ...row, unpriced: { turns: 0, input: 0, output: 0 }, uncounted: 1 };
   const lines = tableOf({ rows: [{ ...cut, model: "opus" }], total: cut }, ["model"], 100).split("\n");
-  expect(lines.map((line) => line.split(/ +/).at(-1))).toEqual(["cost", "$0.50+", "$0.50+", "counted", ""]);
+  expect(lines.map((line) => line.split(/ +/).at(-1))).toEqual(["cost", "$0.50+", "$0.50+", "reported", ""]);
 });

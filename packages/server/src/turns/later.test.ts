@@ -67,6 +67,6 @@ it("[D67] is taken back, and replaced by a later wish", async () => {
 it("[D67] says when", () => {
   const at = new Date(2026, 10, 17, 9, 5).getTime();
   expect(limitText(at, false)).toBe("The account's usage limit is reached. It resets at 2026-11-17 09:05.");
-  expect(limitText(at, true)).toContain("by itself");
+  expect(limitText(at, true)).toContain("automatically");
   expect(limitText(undefined, false)).toContain("does not say when");
 });

@@ -46,11 +46,7 @@ import { oneAnswer, type ToolAnswer } from "../system/streamed-answer.ts";
 import { trustTools } from "../trust/tools.ts";
 import { Trust } from "../trust/trust.ts";
 import { AGENTS } from "../turns/agents.ts";
-import { APIS, apiDriver } from "../turns/api.ts";
 import { acpAgents } from "../turns/drivers/acp/agents.ts";
-import { acpDriver } from "../turns/drivers/acp/driver.ts";
-import { claudeDriver } from "../turns/drivers/claude/driver.ts";
-import { codexDriver } from "../turns/drivers/codex/driver.ts";
 import { contextTool } from "../turns/loop/conversation-context.ts";
 import { Prices } from "../turns/prices.ts";
 import { type Place, Rules } from "../turns/rules/rules.ts";
@@ -59,6 +55,7 @@ import type { TurnRequest } from "../turns/run.ts";
 import { turnTools } from "../turns/tools.ts";
 import { Turns } from "../turns/turns.ts";
 import { WorkspaceObserver } from "../turns/workspace/observed.ts";
+import { driversOf } from "./drivers.ts";
 
 interface CallCare {
   readonly key?: string | undefined;
@@ -181,12 +178,7 @@ export class Tools {
     };
     this.turns = new Turns({
       kernel,
-      drivers: [
-        claudeDriver({ ...place, keepsRules: (cwd, kept) => trust.keeps("owner", cwd, kept) }),
-        codexDriver(place),
-        ...acpAgents(process.env).map((agent) => acpDriver(agent, place)),
-        ...APIS.map((api) => apiDriver(api, loop)),
-      ],
+      drivers: driversOf({ ...place, keepsRules: (cwd, kept) => trust.keeps("owner", cwd, kept) }, loop),
       trust: (cwd) => trust.question(cwd),
       shows: (request) => this.#mayShow(request),
       rules,

@@ -241,3 +241,38 @@ test("[Q32] searching everything goes on page by page", async () => {
   expect(complaints).toEqual([]);
   await page.context().close();
 });
+
+test("[V157] what was found takes no focus from where the reader has gone meanwhile", async () => {
+  const found = await newConversation(yard.kernel, "far away");
+  const [block] = await say(yard.kernel, found, [{ text: "A lone wombat." }]);
+  const { page, context } = await yard.open("/");
+  // What the server says is held back for as long as the reader is faster.
+  const held: (() => void)[] = [];
+  let isHeld = false;
+  await page.routeWebSocket(/./, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((message) => (isHeld ? held.push(() => socket.send(message)) : socket.send(message)));
+  });
+  await page.reload();
+  await page
+    .getByRole("navigation")
+    .getByRole("link", { name: /far away/ })
+    .waitFor();
+  await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
+  await page.keyboard.press("/");
+  await page.getByRole("combobox", { name: "Search everything" }).fill("wombat");
+  await page.getByRole("option", { name: /wombat/ }).waitFor(PATIENT);
+  isHeld = true;
+  await page.keyboard.press("Enter");
+  await page.getByRole("combobox").waitFor({ state: "detached" });
+  await page.keyboard.press("s");
+  const focusedText = () => page.evaluate(() => document.activeElement?.textContent ?? "");
+  await expect.poll(focusedText).toContain("far away");
+  isHeld = false;
+  for (const release of held) release();
+  await page.locator(`[data-block="${block}"]`).waitFor();
+  // Two frames later what comes late would have come.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  expect(await focusedText()).toContain("far away");
+  await context.close();
+});

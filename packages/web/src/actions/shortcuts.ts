@@ -4,6 +4,7 @@
 import type { BlockId, View } from "@blockyard/kernel";
 import { useEffect } from "react";
 import { isOpen, setOpen } from "../state/disclosure.ts";
+import { listenPresses } from "../state/elsewhere.ts";
 import { isField, isInvited, listenInvited } from "../state/invitation.ts";
 import {
   dismiss,
@@ -247,10 +248,10 @@ export function useShortcuts(): void {
       shortcut.run(session);
     };
     addEventListener("keydown", onKey);
-    const stop = listenInvited();
+    const stops = [listenInvited(), listenPresses()];
     return () => {
       removeEventListener("keydown", onKey);
-      stop();
+      for (const stop of stops) stop();
     };
   }, [session]);
 }

@@ -5,6 +5,7 @@
 import type { ConversationId, View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef } from "react";
 import { include, includeFile } from "../actions/include.ts";
+import { isElsewhere } from "../state/elsewhere.ts";
 import { focusPrompt } from "../state/invitation.ts";
 import { readRoute } from "../state/route.ts";
 import { useIsViewer, useSession, useViewPart } from "../state/session.tsx";
@@ -145,6 +146,6 @@ function useFocusAtFirst(
   useEffect(() => {
     // Who has just sent the first prompt has the keyboard up; who follows a link to a block wants to read.
     if (goesOnHere(conversation)) box.current?.querySelector("textarea")?.focus();
-    else if (readRoute(location.pathname, location.hash).block === undefined) focusPrompt();
+    else if (readRoute(location.pathname, location.hash).block === undefined && !isElsewhere()) focusPrompt();
   }, [conversation, box]);
 }

@@ -19,6 +19,7 @@ import { isLateAsk } from "../rows/late-asks.ts";
 import { idsOf, type Row } from "../rows/rows.ts";
 import { reveal, sought } from "../rows/sought.ts";
 import { useCell } from "../state/cell.ts";
+import { isElsewhere, navigated } from "../state/elsewhere.ts";
 import { focused, isEndShown, isFollowing } from "../state/page-state.ts";
 import { useSession, useViewState } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -207,6 +208,9 @@ function useSought(
   const id = useCell(sought);
   useEffect(() => sought.set(target), [target]);
   useEffect(() => {
+    if (id !== undefined && id !== target) navigated();
+  }, [id, target]);
+  useEffect(() => {
     if (id === undefined) return;
     isFollowing.set(false);
     if (!view.blocks.has(id) && view.more) {
@@ -217,7 +221,7 @@ function useSought(
     sought.set(undefined);
     const row = rowOf(view, rows, id);
     if (row === undefined) return;
-    focused.set(focusName(rows[row] as Row));
+    if (!isElsewhere()) focused.set(focusName(rows[row] as Row));
     // Behind this effect: what is drawn for it is drawn at once.
     queueMicrotask(() => stage.show(row, TARGET_PX));
   }, [view, stage, rows, id, page]);
@@ -274,11 +278,13 @@ function useFocusedRow(stage: Stage<Row>, rows: readonly Row[], target: BlockId 
     queueMicrotask(() => stage.show(index, "nearest"));
     // Whoever is looking for something goes on typing.
     if (document.activeElement?.closest(".find")) return;
-    requestAnimationFrame(() =>
+    const was = document.activeElement;
+    requestAnimationFrame(() => {
+      if (document.activeElement !== was && isElsewhere()) return;
       document
         .querySelector<HTMLElement>(`article[data-row="${CSS.escape(now)}"]`)
-        ?.focus({ preventScroll: true }),
-    );
+        ?.focus({ preventScroll: true });
+    });
   }, [stage, now]);
 }
 

@@ -4,6 +4,7 @@
  */
 import { type BlockId, type ConversationId, isConversationId, parseBlockId } from "@blockyard/kernel";
 import { useSyncExternalStore } from "react";
+import { navigated } from "./elsewhere.ts";
 
 export interface Route {
   readonly conversation: ConversationId | undefined;
@@ -65,6 +66,7 @@ export function listenRoute(listener: () => void): () => void {
 
 function tell(): void {
   current = undefined;
+  navigated();
   for (const listener of [...listeners]) listener();
 }
 

@@ -1,0 +1,30 @@
+/** Whether somebody has gone elsewhere while the page was on its way to what was asked for. Then it takes the focus from nothing. */
+
+/** When a key or a button was last pressed, and when the page last set out for something. */
+let pressedAt = 0;
+let navigatedAt = 0;
+
+/** The page sets out for something: what is pressed from now on comes after it. */
+export function navigated(): void {
+  navigatedAt = performance.now();
+}
+
+/** Whether something outside of the blocks has the focus because of a key or a button pressed since. */
+export function isElsewhere(): boolean {
+  const at = document.activeElement;
+  return (
+    pressedAt > navigatedAt && at !== null && at !== document.body && at.closest(".list, .find") === null
+  );
+}
+
+export function listenPresses(): () => void {
+  const onPress = () => {
+    pressedAt = performance.now();
+  };
+  addEventListener("keydown", onPress, { capture: true });
+  addEventListener("pointerdown", onPress, { capture: true });
+  return () => {
+    removeEventListener("keydown", onPress, { capture: true });
+    removeEventListener("pointerdown", onPress, { capture: true });
+  };
+}

@@ -206,6 +206,41 @@ test("[V10] [V36] a message that waits is taken back with its files", async () =
   await page.context().close();
 });
 
+test("[CM7] who stops a turn hears that it stops, and that it was stopped", async () => {
+  const { page, complaints } = await yard.open("/");
+  const prompt = page.getByRole("textbox", { name: "Prompt" });
+  await prompt.fill(JSON.stringify({ recording: RECORDING, lines: 6, act: "stay", deaf: true }));
+  await page.keyboard.press("Enter");
+  await page.locator("article[data-kind=text]").nth(1).waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByText("Stopping…").waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
+  await page.getByRole("status").getByText("The turn was stopped.").waitFor({ state: "attached" });
+  expect(await page.getByText("Stopping…").count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+test("[V3] what was on the screen is not counted as new", async () => {
+  const conversation = await newConversation(yard.kernel, "counted");
+  await say(yard.kernel, conversation, [{ text: "the first" }]);
+  const { page, complaints } = await yard.open(`/c/${conversation}`);
+  // Who edits does not follow the end.
+  await page.locator("article", { hasText: "the first" }).click();
+  await page.keyboard.press("e");
+  await page.getByRole("button", { name: "Done" }).click();
+  await say(yard.kernel, conversation, [{ text: "seen one" }, { text: "seen two" }]);
+  await page.locator("article", { hasText: "seen two" }).waitFor();
+  await say(
+    yard.kernel,
+    conversation,
+    Array.from({ length: 40 }, (_, i) => ({ text: `below ${i}` })),
+  );
+  await page.locator(".to-end", { hasText: "40 new below" }).waitFor();
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
 test("[V156] find, an editor and a block's details are put away when the page goes elsewhere", async () => {
   const [here, there] = [
     await newConversation(yard.kernel, "left behind"),

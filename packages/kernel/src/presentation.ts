@@ -79,7 +79,7 @@ export {
 } from "./presentation/loudness.ts";
 export { boundRules, MarkdownBudget, type MarkdownRules, TOO_HARD } from "./presentation/markdown-bound.ts";
 export { type MathToken, maskMath, mathRules } from "./presentation/markdown-math.ts";
-export { noticeName } from "./presentation/notice-name.ts";
+export { isNoticeLine, noticeName } from "./presentation/notice-name.ts";
 export { outputSummary } from "./presentation/output-summary.ts";
 export {
   type GrowingString,

@@ -69,3 +69,6 @@ export const TERMINAL_BLANKS = 2_000_000;
 // Tool title
 export const IDENTIFIER_CHARS = 80;
 export const TOOL_TITLE_CHARS = 200;
+
+/** A text of the system's that is shorter, and one line, is a notice. */
+export const NOTICE_CHARS = 200;

@@ -1,4 +1,6 @@
-/** What a notice is about, in words that stand before its text: nothing where the text begins with the same word. */
+/** What a notice is about, in words that stand before its text: nothing where the text begins with the same word. And whether it is one. */
+import type { Role } from "../model/kind.ts";
+import { NOTICE_CHARS } from "./limits.ts";
 
 /** `notice` as its provider names it: "rate_limit". */
 export function noticeName(notice: string | undefined, text: string): string | undefined {
@@ -6,4 +8,17 @@ export function noticeName(notice: string | undefined, text: string): string | u
   const name = notice.replaceAll("_", " ");
   const start = text.slice(0, name.length).toLowerCase();
   return start === name.toLowerCase() ? undefined : name;
+}
+
+interface Noted {
+  readonly role: Role;
+  readonly chars: number;
+  readonly newlines: number;
+  readonly metadata: { readonly notice?: string | undefined };
+}
+
+/** Whether a text is shown as the line of a notice. What a command of the agent's answers as Markdown, such as /context, is read as that. */
+export function isNoticeLine({ role, chars, newlines, metadata: { notice } }: Noted, text: string): boolean {
+  if (notice === "local_command" && newlines > 0 && /^#{1,6} /.test(text)) return false;
+  return notice !== undefined || (role === "system" && chars < NOTICE_CHARS && newlines === 0);
 }

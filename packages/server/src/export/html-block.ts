@@ -13,6 +13,7 @@ import {
   firstSentence,
   isMarkdownResult,
   isNotice,
+  isNoticeLine,
   metadataOf,
   noticeName,
   observedHeading,
@@ -68,9 +69,8 @@ export function countsText({ added, deleted }: { readonly added: number; readonl
 }
 
 function drawText(block: BlockSnapshot): Html {
-  const { notice, label, citations, reason } = metadataOf(block, "text");
-  if (notice !== undefined || (block.role === "system" && block.chars < 200 && block.newlines === 0))
-    return noticeHtml(block, block.content);
+  const { label, citations, reason } = metadataOf(block, "text");
+  if (isNoticeLine(block, block.content)) return noticeHtml(block, block.content);
   const who = label ? html`<div class="who">${label}</div>` : NOTHING;
   const said = block.promoted ? block.content : citedMarkdown(block.content, citations ?? []);
   return html`${who}<div class="said">${markdownHtml(said)}</div>${sources(citations)}${why(reason)}`;

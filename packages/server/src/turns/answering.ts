@@ -24,7 +24,7 @@ import {
   type WholeBlock,
 } from "@blockyard/kernel";
 import type { Secrets } from "../ingest/secrets.ts";
-import { deedOf, lateText } from "./late-answer.ts";
+import { deedOf, lateMode, lateText, withPlan } from "./late-answer.ts";
 import { readPlan } from "./read-plan.ts";
 import { refusalText } from "./refusal.ts";
 import { type Decision, isOwnSuggestion, type Rules } from "./rules/rules.ts";
@@ -206,9 +206,11 @@ export class Answering {
     const plan = await this.#plan(by, ask, given);
     if (isProblem(plan)) return plan;
     const { cwd } = record.metadata;
+    const mode = lateMode(ask, given);
     const request: TurnRequest = {
       ...{ conversation, provider: turn.provider },
       prompt: lateText(ask, given, plan?.text),
+      ...(mode === undefined ? {} : { mode }),
       ...(cwd === undefined ? {} : { cwd }),
       ...(turn.model === undefined ? {} : { model: turn.model }),
     };
@@ -220,7 +222,8 @@ export class Answering {
       if (state !== ask.state) return problem("conflict", `this request was already ${state}`, { state });
       const edited = checkPlan(draft, plan);
       if (edited) return edited;
-      const after = draft.meta(block, { ask: answeredAsk(draft, ask, given) as JsonObject });
+      const answered = answeredAsk(draft, ask, withPlan(ask, given, plan?.text));
+      const after = draft.meta(block, { ask: answered as JsonObject });
       return isProblem(after) ? after : undefined;
     });
     if (refused === undefined) return { state: stateAfter(ask, given) };

@@ -3,7 +3,8 @@
  * says what was asked and what was answered, exactly, and what to do now.
  */
 
-import type { Ask, AskQuestion } from "@blockyard/kernel";
+import type { Ask, AskQuestion, JsonObject } from "@blockyard/kernel";
+import type { Mode } from "./mode.ts";
 import type { Given } from "./write-answer.ts";
 
 export function lateText(ask: Ask, given: Given, plan: string | undefined): string {
@@ -13,6 +14,24 @@ export function lateText(ask: Ask, given: Given, plan: string | undefined): stri
 /** What an ask is for, to be compared with what is asked after the restart: two tools may be given the same input. */
 export function deedOf({ subject, input }: Pick<Ask, "subject" | "input">): string {
   return JSON.stringify([subject ?? null, input ?? null]);
+}
+
+/** The mode in which a plan is carried out that was approved: the one that was approved with it. Undefined: the conversation's. */
+export function lateMode({ kind, suggestions = [] }: Ask, { allow, answer }: Given): Mode | undefined {
+  if (kind !== "plan" || !allow) return undefined;
+  const taken = suggestions.find(({ id }) => id === answer?.suggestion)?.native as
+    | JsonObject
+    | null
+    | undefined;
+  return taken?.["mode"] === "acceptEdits" ? "edits" : "ask";
+}
+
+/** An answer that says which plan was approved, where that is not the one that the agent wrote: it gets it with the answer. */
+export function withPlan({ input }: Ask, given: Given, plan: string | undefined): Given {
+  const proposed = (input as JsonObject | null | undefined)?.["plan"];
+  return plan === undefined || plan === proposed
+    ? given
+    : { ...given, answer: { ...given.answer, text: plan } };
 }
 
 const BEFORE = "You were cut off by a restart while you waited for the user, who has answered now.";

@@ -3,7 +3,7 @@ import { type Ask, isProblem, type JsonObject, Kernel, MemoryStore, VirtualEnv }
 import { expect, it } from "vitest";
 import { must } from "../testing/session-harness.ts";
 import { Answering } from "./answering.ts";
-import type { Answer, Run, TurnStart } from "./run.ts";
+import type { Answer, Run, TurnRequest, TurnStart } from "./run.ts";
 import type { Given } from "./write-answer.ts";
 
 /** A plan of Claude Code that waits for approval. */
@@ -118,4 +118,79 @@ it("[D53] what whoever approves it has edited is, and a plan that nobody approve
   const other = await new Waiting().open();
   await other.edits("eve", "0. Evil\n");
   expect(await other.answer({ allow: false, message: "no" })).toEqual({ state: "denied" });
+});
+
+it("[D62] [D53] [D63] after a restart a plan is carried out in the mode that was approved with it, and said once", async () => {
+  const kernel = new Kernel(new VirtualEnv(1), new MemoryStore("m"));
+  const conversation = must(await kernel.createConversation("ann", ""));
+  const native = (mode: string) => ({ type: "setMode", mode, destination: "session" });
+  const suggestions = [
+    {
+      id: "accept-edits",
+      label: "Approve and accept edits",
+      scope: "conversation",
+      native: native("acceptEdits"),
+    },
+    { id: "ask", label: "Approve and ask before edits", scope: "conversation", native: native("default") },
+  ] as const;
+  const proposed = "1. Tidy up\n";
+  const asked: TurnRequest[] = [];
+  const answering = new Answering({
+    ...{ kernel, rules: undefined, liveIn: () => undefined },
+    start: async (by, request, also) => {
+      asked.push(request);
+      const written = await kernel.write(conversation, {
+        agent: by,
+        plan: (draft) => also(draft) ?? null,
+      });
+      return isProblem(written) ? written : undefined;
+    },
+  });
+  /** A plan that a restart has cut off, edited by whoever answers. */
+  const answer = async (turn: string, given: Given) => {
+    const made = await kernel.write(conversation, {
+      agent: "claude",
+      plan: (draft) => {
+        const begun = { id: turn, provider: "claude", agent: "claude", startedBy: "ann", startedAt: draft.at };
+        const plan = draft.create({
+          kind: "text",
+          role: "model",
+          status: "done",
+          text: proposed,
+          metadata: { turn },
+        });
+        if (isProblem(plan)) return plan;
+        const ask = {
+          id: turn,
+          kind: "plan",
+          state: "expired",
+          plan: plan.id,
+          input: { plan: proposed },
+          suggestions,
+        };
+        const metadata = {
+          turn,
+          toolUseId: turn,
+          toolName: "ExitPlanMode",
+          ask: ask as unknown as JsonObject,
+        };
+        const call = draft.create({ kind: "tool_call", role: "model", status: "error", text: "", metadata });
+        if (isProblem(call)) return call;
+        draft.setTurn({ ...begun, status: "error", reason: "interrupted" });
+        return { call: call.id, plan: plan.id };
+      },
+    });
+    const { call, plan } = must(made);
+    await kernel.writeBlock(plan, {
+      agent: "ann",
+      plan: (draft) => draft.splice(plan, [{ at: 0, del: "", ins: "0. Read first\n" }]),
+    });
+    expect(await answering.answer("ann", call, turn, given)).not.toHaveProperty("problem");
+    return must(await kernel.block(call)).metadata["ask"];
+  };
+  const edits = await answer("t1", { allow: true, answer: { suggestion: "accept-edits" } });
+  expect(edits).toMatchObject({ state: "allowed", answer: { text: "0. Read first\n1. Tidy up\n" } });
+  await answer("t2", { allow: true, answer: { suggestion: "ask" } });
+  await answer("t3", { allow: false, message: "shorter" });
+  expect(asked.map(({ mode }) => mode)).toEqual(["edits", "ask", undefined]);
 });

@@ -4,6 +4,7 @@
 import {
   citedMarkdown,
   isEnded,
+  isNoticeLine,
   type Metadata,
   metadataOf,
   plural,
@@ -23,8 +24,10 @@ export function TextBlock({ block }: RendererProps): ReactNode {
   const { citations, notice, label, reason, told } = metadataOf(block, "text");
   const isWaiting = block.role === "user" && block.status === "pending";
   const isGrowing = !isEnded(block.status) && !isWaiting;
-  if (notice !== undefined || (block.role === "system" && lineIsShort(block.chars, block.newlines)))
-    return <Notice block={block} icon="info" text={text?.toString() ?? ""} />;
+  // Only then: what streams is long, and not read whole for every frame.
+  const noted = notice !== undefined || block.role === "system" ? (text?.toString() ?? "") : undefined;
+  if (noted !== undefined && isNoticeLine(block, noted))
+    return <Notice block={block} icon="info" text={noted} />;
   return (
     <div className={`said said-${block.role}`}>
       {label && <div className="label">{label}</div>}
@@ -60,10 +63,6 @@ function toldText({ blocks, leftOut }: ToldMark): string {
   const some = plural(blocks, "earlier message");
   const rest = leftOut === 0 ? "" : `; no room for ${leftOut.toLocaleString("en-US")} more`;
   return `+ ${some} shared with the agent${rest}`;
-}
-
-function lineIsShort(chars: number, newlines: number): boolean {
-  return chars < 200 && newlines === 0;
 }
 
 /** A text that has not come yet takes about the room that it will need. */

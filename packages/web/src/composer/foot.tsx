@@ -4,7 +4,7 @@
  */
 import type { ToolInput } from "@blockyard/client";
 import { agentName, type ConversationId, isProblem, type View } from "@blockyard/kernel";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { refused, stopTurn } from "../actions/actions.ts";
 import { focusPrompt } from "../state/invitation.ts";
 import { notify } from "../state/page-state.ts";
@@ -33,9 +33,12 @@ interface FootProps {
 export function Foot(props: FootProps): ReactNode {
   const { conversation, view, isRunning, steers, attach } = props;
   const session = useSession();
+  const [isStopping, setStopping] = useState(false);
   const stop = () => {
     focusPrompt();
-    if (conversation !== undefined) void stopTurn(session, conversation);
+    if (conversation === undefined || isStopping) return;
+    setStopping(true);
+    void stopTurn(session, conversation).finally(() => setStopping(false));
   };
   const isArmed = useDoubleEscape(isRunning, stop);
   return (
@@ -43,7 +46,9 @@ export function Foot(props: FootProps): ReactNode {
       <Pickers {...props} />
       {attach}
       <span className={isArmed ? "composer-hint armed" : "composer-hint"} aria-live="polite">
-        {isArmed ? (
+        {isStopping && isRunning ? (
+          "Stopping…"
+        ) : isArmed ? (
           "Press Esc again to stop"
         ) : isRunning && view ? (
           <RunningHint view={view} steers={steers} />

@@ -107,12 +107,17 @@ export const BlockList = memo(function BlockList({ view, rows, target }: ListPro
   );
 });
 
-/** The way back to the end, with how much has come since the reader left it. */
+/** The way back to the end, with how much has come since the reader last saw it. */
 function ToEnd({ stage, rows }: { stage: Stage<Row>; rows: readonly Row[] }): ReactNode {
   const isShown = useCell(isEndShown);
   const last = useRef(rows.at(-1)?.key);
   const at = rows.findLastIndex((row) => row.key === last.current);
   const count = at === -1 ? 0 : rows.length - 1 - at;
+  // Behind the stage, which says whether the end is still on the screen: who sees it has seen what came.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows that have come may have moved the end
+  useEffect(() => {
+    if (isEndShown.get()) last.current = rows.at(-1)?.key;
+  }, [isShown, rows]);
   if (isShown) return null;
   const go = () => {
     isFollowing.set(true);

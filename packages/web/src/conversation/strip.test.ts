@@ -81,6 +81,23 @@ describe("what stays", () => {
     expect(strip.topOf(19)).toBe(before - 200);
   });
 
+  it("[V1] a row that fills the window and becomes short is not left above it", () => {
+    const strip = stripOf(rowsOf(0, 4), 0, 200);
+    strip.measure([["row 1", 500]], strip.range(0));
+    strip.look(300, 200);
+    strip.measure([["row 1", 60]], strip.range(0));
+    expect(strip.topOf(1)).toBe(300);
+  });
+
+  it("[V1] a row that becomes short above the window moves nothing below it", () => {
+    const strip = stripOf(rowsOf(0, 4), 0, 200);
+    strip.measure([["row 1", 500]], strip.range(0));
+    strip.look(450, 200);
+    const before = strip.topOf(2);
+    strip.measure([["row 1", 60]], strip.range(0));
+    expect(strip.topOf(2)).toBe(before);
+  });
+
   it("[V1] a row that was gone to stays, whatever those around it turn out to be", () => {
     const strip = stripOf(rowsOf(0, 100), 1_000, 200);
     strip.pin(22);

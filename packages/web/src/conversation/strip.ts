@@ -89,11 +89,24 @@ export class Strip<Row extends Keyed> {
     }
     if (!hasChanged || known === undefined) return hasChanged;
     this.start += top - this.topOf(known);
+    if (!isReflow) this.#keepInWindow(known, top, before);
     // A row that is higher than the window, with other lines: about the same of it is above.
     const above = this.#window.top - top;
     if (isReflow && above > 0 && before > 0)
       this.start += Math.round(above - (above * this.sizeOf(known)) / before);
     return true;
+  }
+
+  /**
+   * A row that began above the window and has become so short that it would end there, such as a long form that was answered: what
+   * was below it in the window stays where it was; where nothing was, the row is shown from its beginning.
+   */
+  #keepInWindow(row: number, top: number, before: number): void {
+    const { top: windowTop, height } = this.#window;
+    const isGone = top < windowTop && top + before > windowTop && top + this.sizeOf(row) <= windowTop;
+    if (!isGone || this.#pinned !== undefined) return;
+    const shrunk = before - this.sizeOf(row);
+    this.start += top + before < windowTop + height ? shrunk : windowTop - top;
   }
 
   /** Moves everything, the reader included. */

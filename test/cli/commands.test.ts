@@ -111,6 +111,8 @@ describe("help and mistakes", () => {
     [["--port", "4600", "exprot"], 1, /the workspace .*exprot does not exist/],
     [["import", "."], 3, /this is a directory: pass the files in it/],
     [["import", "--dry-run"], 3, /No sessions found in .*\.claude or .*\.codex/],
+    [["import", "--dry-run", "--provider", "codex"], 3, /No sessions found in (?!.*\.claude).*\.codex\./],
+    [["import", "--provider", "claude"], 3, /No sessions found in (?!.*\.codex).*\.claude\./],
     [["import", "--watch", "a.jsonl"], 2, /--watch imports the sessions found .* takes no files/],
     [["run", "claude", " "], 2, /the prompt is empty/],
     [["run", "claude", "x", "--mode", "wild"], 2, /--mode must be one of plan, ask, edits, full, not wild/],
@@ -763,8 +765,10 @@ describe("run", () => {
       const answers = join(here.folder, "answers");
       const plan = JSON.stringify({ recording, lines: 0, act: "ask", answers });
       const { code, stderr } = await run(here, ["run", "claude", plan], { env });
-      expect(stderr).toMatch(/Denied: /);
+      // What was asked for, not only what the agent calls it; and how to allow it.
+      expect(stderr).toMatch(/^Denied: \$ touch a\.txt .*\(nobody can answer here\)$/m);
       expect(stderr).toMatch(/\d requests? (was|were) denied: the agent's work may be incomplete\./);
+      expect(stderr).toMatch(/run it in a terminal\. .*--yes .*--mode/);
       expect(code).toBe(1);
     },
     LIMIT_MS,

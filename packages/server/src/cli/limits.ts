@@ -23,6 +23,8 @@ export const AUDIT_DETAIL_CHARS = 200;
 // Block text
 /** Of a thought, where its first sentence is looked for. */
 export const THINKING_CHARS = 1_000;
+/** Of a warning, and of what a turn came to. */
+export const NOTICE_CHARS = 2_000;
 
 // Client watch
 /** How often it is looked whether the parent process is still there. */

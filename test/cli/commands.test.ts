@@ -126,6 +126,8 @@ describe("help and mistakes", () => {
     [["serve", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help serve/],
     [["serve", "--port", "abc"], 2, /--port takes a number up to 65535, not abc/],
     [["serve", ".", "other"], 2, /unexpected argument other/],
+    [["rules", "remove"], 2, /rules remove needs a rule's id\. List them: blockyard rules/],
+    [["rules", "add"], 2, /rules cannot add\. Use list or remove/],
     [["token"], 2, /token needs create, list or revoke/],
     [["token", "make"], 2, /token cannot make\. Use create, list, revoke/],
     [
@@ -911,6 +913,40 @@ describe("backup and restore", () => {
 });
 
 describe("the rest", () => {
+  it(
+    "[U101] rules lists what answers agents and removes one, with a server and without one",
+    async () => {
+      const here = place();
+      expect(await run(here, ["rules"])).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^No rules\./),
+      });
+      const server = await serve(here);
+      const made = async (words: string[]) => {
+        const workspace = join(here.folder, "work");
+        const pattern = { type: "command", words };
+        const answer = await ownerCalls(here)("rule.set", { effect: "allow", workspace, pattern });
+        return answer.id as string;
+      };
+      const [first, second] = [await made(["npm", "test"]), await made(["make"])];
+      const { stdout } = await run(here, ["rules"]);
+      expect(stdout).toMatch(
+        new RegExp(`^${first}  allow  \`npm test …\`  in /.*work  by \\w+ \\d{4}-`, "m"),
+      );
+      const removed = await run(here, ["rules", "remove", first]);
+      expect(removed).toMatchObject({ code: 0, stdout: expect.stringContaining(`Rule ${first} removed`) });
+      expect(await run(here, ["rules", "remove", first])).toMatchObject({ code: 3, stdout: "" });
+      expect(await server.stop()).toMatchObject({ code: 0 });
+      const left = JSON.parse((await run(here, ["rules", "list", "--json"])).stdout) as {
+        rules: { id: string }[];
+      };
+      expect(left.rules.map(({ id }) => id)).toEqual([second]);
+      const last = await run(here, ["rules", "remove", second, "--json"]);
+      expect(JSON.parse(last.stdout)).toEqual({ id: second, removed: true });
+    },
+    LIMIT_MS,
+  );
+
   it(
     "[AC247] audit shows what was done, with a server and without one, and exports every entry",
     async () => {

@@ -97,6 +97,9 @@ export const AMBIGUOUS_TITLE_CHARS = 60;
 /** As much of a new title is printed. */
 export const RENAMED_TITLE_CHARS = 200;
 
+// Rules
+export const RULE_WORDS_CHARS = 200;
+
 // Run turn
 /** How often it is looked whether an agent has read a message. */
 export const READ_LOOK_MS = 200;

@@ -54,6 +54,8 @@ export const PIPE_WAITING_BYTES = 4 * 1024 * 1024;
 export const FOLLOW_MS = 1_000;
 /** Calls that are remembered, to say what became of them. */
 export const FOLLOWED_CALLS = 200;
+/** How long a call runs before its line is shown without what came of it. */
+export const LONG_CALL_MS = 1_000;
 
 // Grant
 export const GRANTED_NAME_CHARS = 200;

@@ -129,7 +129,7 @@ async function questions(ask: Ask, type: Type): Promise<Said | undefined> {
 }
 
 async function form(ask: Ask, block: BlockSnapshot, type: Type): Promise<Said | undefined> {
-  printNote(`\n${nameOf(ask.title, block.metadata)} needs an answer:\n${formText(ask)}`);
+  printNote(`\nNeeds an answer: ${nameOf(ask.title, block.metadata)}\n${formText(ask)}`);
   const said = await type("Answer? [Y/n, or a reason to decline] ");
   if (said === undefined) return undefined;
   if (!/^(y(es)?)?$/i.test(said)) return { allow: false, message: /^no?$/i.test(said) ? "" : said };
@@ -208,7 +208,7 @@ export function askText({ metadata }: BlockSnapshot): string {
         ? subject.command
         : undefined;
   const above = shown === undefined ? "" : `${quoted(shown)}\nExact input:\n`;
-  return `${nameOf(title, metadata)} needs approval:\n${above}${what}`;
+  return `Needs approval: ${nameOf(title, metadata)}\n${above}${what}`;
 }
 
 function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]): string {

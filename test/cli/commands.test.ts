@@ -111,6 +111,8 @@ describe("help and mistakes", () => {
     [["--port", "4600", "exprot"], 1, /the workspace .*exprot does not exist/],
     [["import", "."], 3, /this is a directory: pass the files in it/],
     [["import", "--dry-run"], 3, /No sessions found in .*\.claude or .*\.codex/],
+    [["import", "--dry-run", "--provider", "codex"], 3, /No sessions found in (?!.*\.claude).*\.codex\./],
+    [["import", "--provider", "claude"], 3, /No sessions found in (?!.*\.codex).*\.claude\./],
     [["import", "--watch", "a.jsonl"], 2, /--watch imports the sessions found .* takes no files/],
     [["run", "claude", " "], 2, /the prompt is empty/],
     [["run", "claude", "x", "--mode", "wild"], 2, /--mode must be one of plan, ask, edits, full, not wild/],
@@ -124,6 +126,8 @@ describe("help and mistakes", () => {
     [["serve", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help serve/],
     [["serve", "--port", "abc"], 2, /--port takes a number up to 65535, not abc/],
     [["serve", ".", "other"], 2, /unexpected argument other/],
+    [["rules", "remove"], 2, /rules remove needs a rule's id\. List them: blockyard rules/],
+    [["rules", "add"], 2, /rules cannot add\. Use list or remove/],
     [["token"], 2, /token needs create, list or revoke/],
     [["token", "make"], 2, /token cannot make\. Use create, list, revoke/],
     [
@@ -763,8 +767,10 @@ describe("run", () => {
       const answers = join(here.folder, "answers");
       const plan = JSON.stringify({ recording, lines: 0, act: "ask", answers });
       const { code, stderr } = await run(here, ["run", "claude", plan], { env });
-      expect(stderr).toMatch(/Denied: /);
+      // What was asked for, not only what the agent calls it; and how to allow it.
+      expect(stderr).toMatch(/^Denied: \$ touch a\.txt .*\(nobody can answer here\)$/m);
       expect(stderr).toMatch(/\d requests? (was|were) denied: the agent's work may be incomplete\./);
+      expect(stderr).toMatch(/run it in a terminal\. .*--yes .*--mode/);
       expect(code).toBe(1);
     },
     LIMIT_MS,
@@ -907,6 +913,40 @@ describe("backup and restore", () => {
 });
 
 describe("the rest", () => {
+  it(
+    "[U101] rules lists what answers agents and removes one, with a server and without one",
+    async () => {
+      const here = place();
+      expect(await run(here, ["rules"])).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^No rules\./),
+      });
+      const server = await serve(here);
+      const made = async (words: string[]) => {
+        const workspace = join(here.folder, "work");
+        const pattern = { type: "command", words };
+        const answer = await ownerCalls(here)("rule.set", { effect: "allow", workspace, pattern });
+        return answer.id as string;
+      };
+      const [first, second] = [await made(["npm", "test"]), await made(["make"])];
+      const { stdout } = await run(here, ["rules"]);
+      expect(stdout).toMatch(
+        new RegExp(`^${first}  allow  \`npm test …\`  in /.*work  by \\w+ \\d{4}-`, "m"),
+      );
+      const removed = await run(here, ["rules", "remove", first]);
+      expect(removed).toMatchObject({ code: 0, stdout: expect.stringContaining(`Rule ${first} removed`) });
+      expect(await run(here, ["rules", "remove", first])).toMatchObject({ code: 3, stdout: "" });
+      expect(await server.stop()).toMatchObject({ code: 0 });
+      const left = JSON.parse((await run(here, ["rules", "list", "--json"])).stdout) as {
+        rules: { id: string }[];
+      };
+      expect(left.rules.map(({ id }) => id)).toEqual([second]);
+      const last = await run(here, ["rules", "remove", second, "--json"]);
+      expect(JSON.parse(last.stdout)).toEqual({ id: second, removed: true });
+    },
+    LIMIT_MS,
+  );
+
   it(
     "[AC247] audit shows what was done, with a server and without one, and exports every entry",
     async () => {

@@ -561,6 +561,11 @@ describe("asks", () => {
       },
     });
     expect(JSON.stringify(folded.blocks)).not.toContain("pw");
+    const skipped = whole(
+      ask(0, "item/tool/requestUserInput", { itemId: "i", questions }),
+      reply(0, { answers: {} }),
+    );
+    expect(one(skipped, "tool_call").metadata.shortResult).toBe("not answered");
   });
 
   it("[X71] a form is a form, and a tool of a server is a permission on its call", () => {

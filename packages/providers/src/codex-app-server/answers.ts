@@ -45,11 +45,13 @@ interface Said {
   readonly message?: string;
   readonly answer?: JsonObject;
   readonly text?: string;
+  /** No question was answered. */
+  readonly isSkipped?: boolean;
 }
 
 function close(state: State, out: Out, id: string, open: OpenAsk, said: Said): void {
   state.asks.delete(id);
-  const { text, ...kept } = said;
+  const { text, isSkipped, ...kept } = said;
   const ask = { ...open.ask, ...given(kept) };
   if (open.own === undefined) {
     if (isOpen(state, open)) out.push({ type: "block-meta", key: open.key, metadata: { ask } });
@@ -59,7 +61,7 @@ function close(state: State, out: Out, id: string, open: OpenAsk, said: Said): v
   const outcome: Outcome = {
     failed,
     reason: said.state === "expired" ? "interrupted" : failed ? "denied" : undefined,
-    shortResult: said.state,
+    shortResult: isSkipped === true ? "not answered" : said.state,
     ...(text === undefined ? {} : { result: { kind: "tool_result", text, metadata: {} } }),
   };
   for (const event of endCall({ key: open.key, ...open.own }, outcome)) {
@@ -130,7 +132,8 @@ function answersOf(open: OpenAsk, result: JsonObject): Said {
     const words = texts.length === 0 ? "(skipped)" : isSecret ? "(kept secret)" : texts.join(", ");
     lines.push(`${textOf(each.question) ?? id}: ${words}`);
   }
-  return { state: "answered", answer: { questions }, text: lines.join("\n") };
+  const isSkipped = Object.values(questions).every(({ skipped }) => skipped === true);
+  return { state: "answered", answer: { questions }, text: lines.join("\n"), isSkipped };
 }
 
 function formAnswer(open: OpenAsk, result: JsonObject): Said {

@@ -18,6 +18,7 @@ export const QUIET_COMMANDS: readonly string[] = [
     "mcp",
     "token",
     "grant",
+    "rules",
     "link",
     "session",
     "audit",

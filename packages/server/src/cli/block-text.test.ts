@@ -52,6 +52,19 @@ test("[V40] a line that is longer than the terminal is wide says that it is cut"
   ]);
 });
 
+test("[U64] a warning is whole: broken between words on a terminal, in one piece in a pipe", () => {
+  const words =
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen";
+  const warning = blockOf("error", words, { notice: "warning", code: "x" });
+  const said = `· warning ${words}`;
+  expect(shownOf(warning).join(" ")).toBe(said);
+  expect(shownOf(warning).length).toBeGreaterThan(1);
+  const piped = { ...options, lineWidth: Number.POSITIVE_INFINITY };
+  expect(blockText(warning, piped)).toBe(`${said}\n`);
+  const failed = { status: "error", error: words } as TurnView;
+  expect(turnText(failed, piped)).toContain("fifteen sixteen");
+});
+
 test("[V25] a result whose call a person allowed is whole, and so is a diff of thirty lines", () => {
   const call = blockOf("tool_call", "{}", {
     toolName: "Bash",

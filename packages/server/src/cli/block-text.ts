@@ -28,12 +28,14 @@ import { changedLines, foldingOf, type Shown } from "../export/closed.ts";
 import { turnFacts } from "../export/html.ts";
 import { commandSummary, type Item, isFollowed, timeline } from "../export/timeline.ts";
 import type { ExportNode } from "../export/tree.ts";
-import { BESIDE_CHARS, THINKING_CHARS } from "./limits.ts";
-import { oneLine, type Style, safeOutput, safeText } from "./terminal.ts";
+import { BESIDE_CHARS, NOTICE_CHARS, THINKING_CHARS } from "./limits.ts";
+import { oneLine, type Style, safeOutput, safeText, wrapped } from "./terminal.ts";
 
 export interface TextOptions {
   readonly style: Style;
   readonly width: number;
+  /** Where a sentence is broken, if not at `width`: nowhere in a pipe. */
+  readonly lineWidth?: number;
   /** Whole results and thinking instead of their first lines. */
   readonly isFull: boolean;
 }
@@ -106,9 +108,17 @@ interface Around {
 }
 
 /** `last`: what stands above it. Why the turn failed is said once. */
-export function turnText(turn: TurnView, { style, width }: TextOptions, last?: BlockSnapshot): string {
+export function turnText(turn: TurnView, options: TextOptions, last?: BlockSnapshot): string {
   const facts = turnFacts(turn, last?.kind === "error" && last.content === turn.error);
-  return facts === "" ? "" : `${style.dim(oneLine(`── ${facts}`, width))}\n\n`;
+  return facts === "" ? "" : `${sentence(`── ${facts}`, options)}\n\n`;
+}
+
+/** What the reader has to know whole, such as a warning: broken between words, not cut. */
+function sentence(text: string, { style, width, lineWidth = width }: TextOptions): string {
+  return wrapped(oneLine(text, NOTICE_CHARS), lineWidth, 2)
+    .split("\n")
+    .map((line) => style.dim(line))
+    .join("\n");
 }
 
 /** A block that is whole, and the call that it is the result of. Its last line ends; an empty one says nothing. */
@@ -194,12 +204,12 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
     const { path } = metadataOf(block, "file");
     return `${options.style.bold(safeText(path))}\n${someLines(block.content, options, { block, call: undefined })}`;
   },
-  error: (block, { style, width }) => {
+  error: (block, options) => {
     const { content, metadata } = block;
     const said = `${content || String(metadata.code ?? "failed")} ${timesText(metadata)}`.trimEnd();
     return isNotice(block)
-      ? `${style.dim(oneLine(`· ${noticeName(metadata.notice, said) ?? ""} ${said}`, width))}\n`
-      : `${style.red(`✗ ${safeText(said)}`)}\n`;
+      ? `${sentence(`· ${noticeName(metadata.notice, said) ?? ""} ${said}`, options)}\n`
+      : `${options.style.red(`✗ ${safeText(said)}`)}\n`;
   },
   unknown: (block, { style, width }) => {
     const { type } = metadataOf(block, "unknown");

@@ -8,7 +8,7 @@ import { type BlockSource, known } from "./block-source.ts";
 import { turnText } from "./block-text.ts";
 import { CommandError, EXIT } from "./command.ts";
 import { Follower } from "./follow.ts";
-import { print, printJson, printNote, styleFor, terminalWidth } from "./terminal.ts";
+import { lineWidth, print, printJson, printNote, styleFor, terminalWidth } from "./terminal.ts";
 import { answerAsk } from "./terminal-ask.ts";
 import { asTyped } from "./typed-command.ts";
 
@@ -24,6 +24,8 @@ export interface Followed {
   readonly before?: readonly BlockSnapshot[];
   /** What Ctrl-C does instead of stopping it: the agent works on. */
   readonly leave?: () => never;
+  /** How to allow beforehand what nobody can be asked here. */
+  readonly allowing?: string;
   /** Where its agent works. */
   readonly folder?: string | undefined;
 }
@@ -39,15 +41,17 @@ export interface FollowOptions {
 /** The exit code. */
 export async function followTurn(
   client: BlockSource,
-  { conversation, since, turn, prompt, waits, before = [], leave, folder }: Followed,
+  { conversation, since, turn, prompt, waits, before = [], leave, folder, allowing }: Followed,
   options: FollowOptions,
 ): Promise<number> {
   const { isJson, isFull, allowsAll, isWatching } = options;
-  const text = { style: styleFor(process.stdout), width: terminalWidth(), isFull };
+  const text = { style: styleFor(process.stdout), width: terminalWidth(), lineWidth: lineWidth(), isFull };
   /** It waited, and was taken out of the queue: its turn will never begin. */
   let isDropped = false;
   /** What the agent asked for and was not given. */
   let denied = 0;
+  /** What nobody could be asked. */
+  let unasked = 0;
   /** What was shown last. */
   let last: BlockSnapshot | undefined;
   /** What another turn asks is answered by whoever started that. */
@@ -64,6 +68,7 @@ export async function followTurn(
     },
     asked: async (block) => {
       if (!isOwn(block) || isWatching === true) return false;
+      if (!allowsAll && process.stdin.isTTY !== true) unasked++;
       await answerAsk(client, block, allowsAll);
       return true;
     },
@@ -96,7 +101,11 @@ export async function followTurn(
       if (!ended) continue;
       while (!(await follower.step(0)));
       if (isJson) await printJson({ type: "turn", conversation, ...ended });
-      else await conclude(turnText(ended, text, last), afterwards(conversation, denied));
+      else
+        await conclude(
+          turnText(ended, text, last),
+          afterwards(conversation, denied, unasked > 0 ? allowing : undefined),
+        );
       if (isStopped) return EXIT.interrupted;
       return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;
     }
@@ -122,10 +131,11 @@ function withNext(error: unknown, conversation: string): unknown {
   );
 }
 
-function afterwards(conversation: string, denied: number): string {
+function afterwards(conversation: string, denied: number, allowing: string | undefined): string {
   const were = `${plural(denied, "request")} ${denied === 1 ? "was" : "were"}`;
   const doubt = denied === 0 ? "" : `${were} denied: the agent's work may be incomplete.\n`;
-  return `${doubt}${asTyped(`blockyard show ${conversation}`)}`;
+  const how = denied === 0 || allowing === undefined ? "" : `${allowing}\n`;
+  return `${doubt}${how}${asTyped(`blockyard show ${conversation}`)}`;
 }
 
 async function endOf(client: BlockSource, conversation: string, id: string): Promise<TurnView | undefined> {

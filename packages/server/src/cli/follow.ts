@@ -1,20 +1,23 @@
 /**
  * A conversation followed block by block, over block.sync: the same tool for a server and for a database opened here. One
- * block at a time is shown while it grows; what others write meanwhile is shown when it is whole.
+ * block at a time is shown while it grows; what others write meanwhile is shown when it is whole, and the line of a call that takes
+ * long while it runs.
  */
 
 import type { BlockPatch, BlockSnapshot } from "@blockyard/kernel";
 import { isProblem } from "@blockyard/kernel/plain";
-import { askOf, deedOf, withShortPaths } from "@blockyard/kernel/presentation";
+import { askOf, cameWords, deedOf, withShortPaths } from "@blockyard/kernel/presentation";
 import { type BlockSource, known } from "./block-source.ts";
 import { blockText, callLine, type TextOptions } from "./block-text.ts";
-import { FOLLOW_MS, FOLLOWED_CALLS } from "./limits.ts";
-import { safeText } from "./terminal.ts";
+import { FOLLOW_MS, FOLLOWED_CALLS, LONG_CALL_MS } from "./limits.ts";
+import { oneLine, safeText } from "./terminal.ts";
 
 export interface FollowerPort {
   readonly text: TextOptions;
   /** Where the agent works: paths in it are shown without it. */
   readonly folder?: string | undefined;
+  /** A clock that only goes forward. */
+  readonly now?: () => number;
   /** Shows a piece of text. */
   show(text: string): Promise<void>;
   /** Told every block that has ended, once. */
@@ -40,6 +43,12 @@ export class Follower {
   readonly #calls = new Map<string, BlockSnapshot>();
   /** Calls whose line is shown, and that have not ended. */
   readonly #headed = new Set<string>();
+  /** When each call that runs was first seen. */
+  readonly #since = new Map<string, number>();
+  /** Calls whose line was shown because they take long: nothing that came of them is. */
+  readonly #early = new Set<string>();
+  /** The one of them that nothing stands below. */
+  #last: string | undefined;
   #seq: number;
   /** What came with the last news: a call's result may be among it, and says more exactly what was run. */
   #arriving: readonly BlockSnapshot[] = [];
@@ -79,13 +88,32 @@ export class Follower {
     }
     await this.#release();
     for (const block of new_blocks) await this.#take(block);
+    await this.#showLong();
     return patches.length === 0 && new_blocks.length === 0;
   }
 
   /** Ends the line that somebody is in the middle of, where what follows is not theirs. */
   async endLine(): Promise<void> {
-    if ((this.#growing?.shown ?? "") !== "") await this.#port.show("\n");
+    if ((this.#growing?.shown ?? "") !== "") await this.#print("\n");
     this.#growing = undefined;
+  }
+
+  /** Calls that have run for a while are shown, so that a long silence is not one. */
+  async #showLong(): Promise<void> {
+    if (this.#growing !== undefined) return;
+    const now = (this.#port.now ?? (() => performance.now()))();
+    for (const call of this.#open.values()) {
+      const { block_id: id, metadata } = call;
+      const isRunning = call.kind === "tool_call" && metadata.stage === "running";
+      if (!isRunning || this.#headed.has(id) || askOf(metadata)?.state === "asked") continue;
+      const since = this.#since.get(id) ?? now;
+      this.#since.set(id, since);
+      if (now - since < LONG_CALL_MS) continue;
+      this.#headed.add(id);
+      this.#early.add(id);
+      await this.#show(`${callLine(this.#shortened(call), this.#port.text, this.#resultsOf(call), true)}\n`);
+      this.#last = id;
+    }
   }
 
   async #take(block: BlockSnapshot): Promise<void> {
@@ -106,6 +134,7 @@ export class Follower {
   async #end(block: BlockSnapshot): Promise<void> {
     this.#open.delete(block.block_id);
     this.#waiting.delete(block.block_id);
+    this.#since.delete(block.block_id);
     await this.#finish(block);
     if (block.kind === "tool_call") this.#remember(block);
     await this.#port.ended(block);
@@ -140,16 +169,25 @@ export class Follower {
     if (this.#growing.id !== block.block_id) return;
     const { shown } = this.#growing;
     if (!block.content.startsWith(shown)) return;
-    await this.#port.show(safeText(block.content.slice(shown.length)));
+    await this.#print(safeText(block.content.slice(shown.length)));
     this.#growing.shown = block.content;
   }
 
   /** A result stands below its call: where the call has not ended yet, its line comes first. */
   async #head(block: BlockSnapshot): Promise<void> {
     const call = block.parent_id === null ? undefined : this.#open.get(block.parent_id);
-    if (call?.kind !== "tool_call" || this.#headed.has(call.block_id)) return;
+    if (call?.kind !== "tool_call") return;
+    this.#forgetEarly(call.block_id);
+    if (this.#headed.has(call.block_id)) return;
     this.#headed.add(call.block_id);
     await this.#show(`${callLine(this.#shortened(call), this.#port.text, [block], true)}\n`);
+  }
+
+  /** A line that was shown early counts only where nothing stands below it. Whether it does. */
+  #forgetEarly(call: string): boolean {
+    if (!this.#early.delete(call)) return false;
+    if (this.#last !== call) this.#headed.delete(call);
+    return this.#last === call;
   }
 
   #resultsOf({ block_id }: BlockSnapshot): readonly BlockSnapshot[] {
@@ -162,6 +200,7 @@ export class Follower {
 
   /** Of a call whose line stands above its results already, only a bad end is news. */
   #ending(block: BlockSnapshot): string {
+    const isEarly = this.#forgetEarly(block.block_id);
     if (!this.#headed.delete(block.block_id)) {
       const parent = block.parent_id ?? "";
       const call = this.#open.get(parent) ?? this.#calls.get(parent);
@@ -172,13 +211,23 @@ export class Follower {
     }
     const { success, reason } = block.metadata;
     const isFine = block.status === "done" && success !== false;
-    return isFine ? "" : `  ${this.#port.text.style.red(String(reason ?? "failed"))}\n`;
+    const results = this.#resultsOf(block);
+    const isBare = isEarly && isFine && results.length === 0;
+    const came = isBare ? cameWords(this.#shortened(block), results) : undefined;
+    const { style, width } = this.#port.text;
+    if (came !== undefined) return `  ${style.dim(oneLine(came, width - 2))}\n`;
+    return isFine ? "" : `  ${style.red(String(reason ?? "failed"))}\n`;
   }
 
   async #show(whole: string): Promise<void> {
     // A line that somebody else is in the middle of is ended first.
     const isInside = this.#growing !== undefined && this.#growing.shown !== "" && whole !== "";
-    await this.#port.show(isInside ? `\n${whole}` : whole);
+    await this.#print(isInside ? `\n${whole}` : whole);
+  }
+
+  #print(text: string): Promise<void> {
+    if (text !== "") this.#last = undefined;
+    return this.#port.show(text);
   }
 
   async #finish(block: BlockSnapshot): Promise<void> {
@@ -189,7 +238,7 @@ export class Follower {
     const { shown } = this.#growing;
     this.#growing = undefined;
     const rest = block.content.startsWith(shown) ? block.content.slice(shown.length) : `\n${block.content}`;
-    await this.#port.show(`${safeText(rest)}\n\n`);
+    await this.#print(`${safeText(rest)}\n\n`);
   }
 }
 

@@ -31,12 +31,12 @@ export async function importSessions(
   { home, only, isJson, isDry, isWatching }: ImportOptions,
 ): Promise<number> {
   const find = () => findSessions({ env: process.env, ...(only === undefined ? {} : { only }) });
-  if (isDry) return listOnly(find(), isJson);
+  if (isDry) return listOnly(find(), only, isJson);
   const client = await openClient({ home, create: true });
   try {
     if (files.length > 0) return await importFiles(client, files, isJson);
     const sessions = await KnownSessions.read(client);
-    const code = await importAll(client, sessions, find(), isJson, isWatching);
+    const code = await importAll(client, sessions, find(), { only, isJson, isWatching });
     if (isWatching) await watch(client, sessions, find, isJson);
     return code;
   } finally {
@@ -44,16 +44,21 @@ export async function importSessions(
   }
 }
 
-async function listOnly(logs: readonly SessionLog[], isJson: boolean): Promise<number> {
+async function listOnly(
+  logs: readonly SessionLog[],
+  only: ImportOptions["only"],
+  isJson: boolean,
+): Promise<number> {
   for (const { provider, path, bytes, changedAt } of logs) {
     if (isJson) await printJson({ provider: provider.name, path, bytes, changed_at: changedAt });
     else await print(`${provider.name.padEnd(8)} ${String(bytes).padStart(10)}  ${safeText(path)}\n`);
   }
-  return logs.length > 0 ? EXIT.done : noSessions();
+  return logs.length > 0 ? EXIT.done : noSessions(only);
 }
 
-function noSessions(): number {
-  const places = LOGGING_PROVIDERS.map((name) => logHome(name, process.env));
+function noSessions(only: ImportOptions["only"]): number {
+  const meant = LOGGING_PROVIDERS.filter((name) => only?.includes(name) ?? true);
+  const places = meant.map((name) => logHome(name, process.env));
   printNote(`No sessions found in ${places.join(" or ")}.`);
   return EXIT.nothing;
 }
@@ -62,14 +67,13 @@ async function importAll(
   client: BlockSource,
   sessions: KnownSessions,
   logs: readonly SessionLog[],
-  isJson: boolean,
-  isFollowed: boolean,
+  { only, isJson, isWatching }: Pick<ImportOptions, "only" | "isJson" | "isWatching">,
 ): Promise<number> {
-  if (logs.length === 0) return noSessions();
+  if (logs.length === 0) return noSessions(only);
   const progress = new Progress(logs.length);
   const sum = { new: 0, grown: 0, blocks: 0, here: 0, importing: 0, empty: 0, deleted: 0, failed: 0 };
   for (const log of logs) {
-    const outcome = await importLog(client, sessions, log, { now: Date.now(), isFollowed });
+    const outcome = await importLog(client, sessions, log, { now: Date.now(), isFollowed: isWatching });
     count(sum, outcome);
     progress.step(outcome.type === "imported" ? outcome.imported.title : log.name);
     if (outcome.type !== "failed" && !isJson) continue;

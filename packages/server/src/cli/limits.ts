@@ -23,6 +23,8 @@ export const AUDIT_DETAIL_CHARS = 200;
 // Block text
 /** Of a thought, where its first sentence is looked for. */
 export const THINKING_CHARS = 1_000;
+/** Of a warning, and of what a turn came to. */
+export const NOTICE_CHARS = 2_000;
 
 // Client watch
 /** How often it is looked whether the parent process is still there. */
@@ -52,6 +54,8 @@ export const PIPE_WAITING_BYTES = 4 * 1024 * 1024;
 export const FOLLOW_MS = 1_000;
 /** Calls that are remembered, to say what became of them. */
 export const FOLLOWED_CALLS = 200;
+/** How long a call runs before its line is shown without what came of it. */
+export const LONG_CALL_MS = 1_000;
 
 // Grant
 export const GRANTED_NAME_CHARS = 200;
@@ -94,6 +98,9 @@ export const AMBIGUOUS_ROWS = 10;
 export const AMBIGUOUS_TITLE_CHARS = 60;
 /** As much of a new title is printed. */
 export const RENAMED_TITLE_CHARS = 200;
+
+// Rules
+export const RULE_WORDS_CHARS = 200;
 
 // Run turn
 /** How often it is looked whether an agent has read a message. */

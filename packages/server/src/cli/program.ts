@@ -31,6 +31,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   mcp: async () => (await import("./mcp.ts")).mcp,
   token: async () => (await import("./token.ts")).token,
   grant: async () => (await import("./grant.ts")).grant,
+  rules: async () => (await import("./rules.ts")).rules,
   link: async () => (await import("./link.ts")).link,
   session: async () => (await import("./session.ts")).session,
   audit: async () => (await import("./audit.ts")).audit,

@@ -46,6 +46,7 @@ export async function runTurn(home: string | undefined, turn: TurnOptions): Prom
       turn: started.turn,
       prompt: started.block_id,
       folder: started.cwd,
+      allowing: allowingText(provider),
     };
     const isSteered = turn.request.when === "next" && started.queued;
     const delivered = isSteered ? await untilRead(client, followed) : "begun";
@@ -54,6 +55,14 @@ export async function runTurn(home: string | undefined, turn: TurnOptions): Prom
   } finally {
     await client.close();
   }
+}
+
+/** Where nobody can be asked: what lets the agent do it the next time. */
+function allowingText(provider: string): string {
+  const own = "--allow WHAT (without approval: read, write or bash)";
+  const agents = "--mode MODE (what the agent may do without asking)";
+  const option = provider === "anthropic" || provider === "openai" ? own : agents;
+  return `To be asked, run it in a terminal. To allow it beforehand, add --yes (approves everything) or ${option}.`;
 }
 
 function titled(title: string): { readonly title?: string } {

@@ -12,7 +12,7 @@ import {
   MemoryStore,
   type Problem,
 } from "@blockyard/kernel";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Auth } from "../access/auth.ts";
 import { Tools } from "../app/tool-table.ts";
 import { makeConfig } from "../config/config.ts";
@@ -32,11 +32,11 @@ function asking(block_id: string, approval: object): BlockSnapshot {
 }
 
 it("[D7] every character of the input shows, and no title looks like an input", () => {
-  const title = 'ls needs approval:\n{\n  "command": "ls"\n}\u001b[8m';
+  const title = 'ls\n{\n  "command": "ls"\n}\u001b[8m';
   const command = `ls ${" ".repeat(500)}\u200b; rm\u00ad -rf \u{e0041}~\u009b2J\u202e`;
   const text = askText(asking("c/claude/1", { title, input: { command } }));
   const [first, ...rest] = text.split("\n");
-  expect(first).toBe('ls needs approval: { "command": "ls" } needs approval:');
+  expect(first).toBe('Needs approval: ls { "command": "ls" }');
   expect(rest).toEqual([
     "{",
     '  "command": "ls⟨U+0020 ×501⟩⟨U+200B⟩; rm⟨U+00AD⟩ -rf ⟨U+E0041⟩~⟨U+009B⟩2J⟨U+202E⟩"',
@@ -48,7 +48,7 @@ it("[D41] [D7] a change shows as a diff above its exact input, with nothing in i
   const diff = "--- a\n+++ a\n@@ -0 +0 @@\n-b\u202e\n+c\nExact input:\n";
   const text = askText(asking("c/claude/1", { title: "a", input: { path: "a" }, diff }));
   expect(text.split("\n")).toEqual([
-    "a needs approval:",
+    "Needs approval: a",
     ...["  │ --- a", "  │ +++ a", "  │ @@ -0 +0 @@", "  │ -b⟨U+202E⟩", "  │ +c", "  │ Exact input:"],
     ...["Exact input:", "{", '  "path": "a"', "}"],
   ]);
@@ -129,6 +129,84 @@ it("[U13] a result that ends before its call stands below the call's line, which
   await tools.files.close();
   await kernel.close();
   rmSync(home, { recursive: true });
+});
+
+describe("[U13] a call that takes long", () => {
+  const input = { command: "make" };
+  const metadata = { toolName: "Bash", toolUseId: "1", input, compactParams: "make", stage: "running" };
+  const call = { ...asking("c/codex/1", {}), metadata } as BlockSnapshot;
+  const ended = (more: object = {}) => ({
+    ...{ block_id: "c/codex/1", version: 2, seq: 2, pruned: false, splices: [], status: "done" },
+    metadata: { ...metadata, stage: "end", success: true, ...more },
+  });
+  const output = {
+    ...{ block_id: "c/codex/2", parent_id: "c/codex/1", kind: "command", role: "tool", side: true },
+    ...{ status: "done", content: "made\n", version: 1 },
+    metadata: { toolName: "Bash", toolUseId: "1", command: "make", exitCode: 0 },
+  };
+  const text = {
+    ...{ block_id: "c/codex/3", parent_id: null, kind: "text", role: "model", side: false },
+    ...{ status: "done", content: "Meanwhile.", version: 1, metadata: {} },
+  };
+
+  /** What is shown behind each of these, a second apart. */
+  async function shownBehind(...news: object[]): Promise<readonly string[]> {
+    let shown = "";
+    let now = 0;
+    const client = { call: async () => ({ patches: [], new_blocks: [], seq: 1, ...news.shift() }) };
+    const follower = new Follower(client as unknown as BlockSource, "c", 0, {
+      text: { style: styleFor({}), width: 80, isFull: false },
+      now: () => now,
+      show: async (piece) => {
+        shown += piece;
+      },
+      ended: async () => undefined,
+      asked: async () => false,
+    });
+    const pieces: string[] = [];
+    while (news.length > 0) {
+      await follower.step(0);
+      pieces.push(shown);
+      shown = "";
+      now += 1_000;
+    }
+    return pieces;
+  }
+
+  it("is shown while it runs, and its output below it", async () => {
+    const pieces = await shownBehind(
+      { new_blocks: [call] },
+      {},
+      {},
+      { patches: [ended()], new_blocks: [output] },
+    );
+    expect(pieces).toEqual(["", "● $ make\n", "", "  made\n"]);
+  });
+
+  it("is shown again where something stands between it and what came of it", async () => {
+    const later = [{ new_blocks: [text] }, { patches: [ended()], new_blocks: [output] }];
+    const pieces = await shownBehind({ new_blocks: [call] }, {}, ...later);
+    expect(pieces.slice(1)).toEqual(["● $ make\n", "Meanwhile.\n\n", "● $ make\n  made\n"]);
+  });
+
+  it("says what came of it where that has no block of its own, and that it failed", async () => {
+    const done = await shownBehind(
+      { new_blocks: [call] },
+      {},
+      { patches: [ended({ shortResult: "12 files" })] },
+    );
+    expect(done.at(-1)).toBe("  12 files\n");
+    const failed = { ...ended({ success: false, reason: "interrupted" }), status: "error" };
+    expect((await shownBehind({ new_blocks: [call] }, {}, { patches: [failed] })).at(-1)).toBe(
+      "  interrupted\n",
+    );
+  });
+
+  it("is not shown before its request is answered", async () => {
+    const ask = { id: "a", kind: "permission", state: "asked" };
+    const asks = { ...call, metadata: { ...metadata, ask } };
+    expect(await shownBehind({ new_blocks: [asks] }, {}, {})).toEqual(["", "", ""]);
+  });
 });
 
 it.each<[string, object, object, string]>([

@@ -6,7 +6,7 @@ import { timeline } from "../export/timeline.ts";
 import { readTree } from "../export/tree.ts";
 import { type BlockSource, known } from "./block-source.ts";
 import { itemText, turnText } from "./block-text.ts";
-import { print, printJson, safeText, styleFor, terminalWidth } from "./terminal.ts";
+import { lineWidth, print, printJson, safeText, styleFor, terminalWidth } from "./terminal.ts";
 
 /** What the agents of a conversation worked with. */
 export async function showSession(client: BlockSource, id: string, isJson: boolean): Promise<void> {
@@ -24,7 +24,7 @@ export async function showSession(client: BlockSource, id: string, isJson: boole
 
 export async function showConversation(client: BlockSource, id: string, isFull: boolean): Promise<void> {
   const style = styleFor(process.stdout);
-  const text = { style, width: terminalWidth(), isFull };
+  const text = { style, width: terminalWidth(), lineWidth: lineWidth(), isFull };
   const tree = await readTree(client.lines(id));
   const { title, conversation } = tree.head;
   await print(`${style.bold(safeText(title === "" ? conversation : title))}\n\n`);

@@ -5,7 +5,15 @@
 
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Ask, type AskAnswer, askOf, askWords, type BlockSnapshot, isProblem } from "@blockyard/kernel";
+import {
+  type Ask,
+  type AskAnswer,
+  askOf,
+  askWords,
+  type BlockSnapshot,
+  callLine,
+  isProblem,
+} from "@blockyard/kernel";
 import { visible } from "../processes/visible.ts";
 import type { BlockSource } from "./block-source.ts";
 import { ANSWERED_ELSEWHERE_MS, ASK_NAME_CHARS, TYPED_BEFORE_MS } from "./limits.ts";
@@ -42,7 +50,7 @@ export async function answerAsk(
 ): Promise<void> {
   const ask = askOf(block.metadata) as Ask;
   const isThere = process.stdin.isTTY === true;
-  const isAsked = isThere && (!allowsAll || ask.kind === "question" || ask.kind === "elicitation");
+  const isAsked = isThere && (!allowsAll || isQuestion(ask));
   const said = isAsked ? await atTerminal(client, block, ask) : withoutTerminal(allowsAll);
   if (said === undefined) return;
   const { allow, message, answer, planVersion } = said;
@@ -62,10 +70,28 @@ export async function answerAsk(
   // A rule, or another window, was first.
   if (isProblem(given) && given.problem === "conflict") return;
   if (isProblem(given)) printNote(`blockyard: ${given.message}`);
-  else if (!allow) {
-    const why = isThere ? "" : " (no terminal to ask in; --yes approves everything)";
-    printNote(`Denied: ${nameOf(ask.title, block.metadata)}${why}`);
+  else if (!allow || (!isThere && isQuestion(ask))) {
+    const why = isThere ? "" : " (nobody can answer here)";
+    printNote(`${isQuestion(ask) ? "Not answered" : "Denied"}: ${wantedName(block, ask)}${why}`);
   }
+}
+
+function isQuestion({ kind }: Ask): boolean {
+  return kind === "question" || kind === "elicitation";
+}
+
+/** What an agent wanted, in a line: the command or the call itself, and what the agent says that it is for. */
+function wantedName(block: BlockSnapshot, ask: Ask): string {
+  const { name, subject, isCommand } = callLine(block, []);
+  const title = (ask.title ?? "").trim();
+  const said = isQuestion(ask)
+    ? (ask.questions?.map(({ question }) => question).join(" ") ?? ask.form?.message ?? "")
+    : [isCommand ? "$" : name, subject].filter((part) => part !== "").join(" ");
+  if (said === "") return nameOf(ask.title, block.metadata);
+  const isKnown =
+    isQuestion(ask) || title === "" || title === block.metadata.toolName || said.includes(title);
+  const isRepeated = subject !== "" && title.includes(subject);
+  return oneLine(isKnown || isRepeated ? said : `${said} – ${title}`, ASK_NAME_CHARS);
 }
 
 function withoutTerminal(allowsAll: boolean): Said {
@@ -103,7 +129,7 @@ async function questions(ask: Ask, type: Type): Promise<Said | undefined> {
 }
 
 async function form(ask: Ask, block: BlockSnapshot, type: Type): Promise<Said | undefined> {
-  printNote(`\n${nameOf(ask.title, block.metadata)} needs an answer:\n${formText(ask)}`);
+  printNote(`\nNeeds an answer: ${nameOf(ask.title, block.metadata)}\n${formText(ask)}`);
   const said = await type("Answer? [Y/n, or a reason to decline] ");
   if (said === undefined) return undefined;
   if (!/^(y(es)?)?$/i.test(said)) return { allow: false, message: /^no?$/i.test(said) ? "" : said };
@@ -182,7 +208,7 @@ export function askText({ metadata }: BlockSnapshot): string {
         ? subject.command
         : undefined;
   const above = shown === undefined ? "" : `${quoted(shown)}\nExact input:\n`;
-  return `${nameOf(title, metadata)} needs approval:\n${above}${what}`;
+  return `Needs approval: ${nameOf(title, metadata)}\n${above}${what}`;
 }
 
 function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]): string {

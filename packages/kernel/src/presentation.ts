@@ -15,6 +15,7 @@ export {
   commandIn,
   endWord,
   firstSentence,
+  onlyChange,
   onOneLine,
   shortPath,
 } from "./presentation/call-line.ts";
@@ -69,6 +70,7 @@ export {
   type Facts,
   type Form,
   formOf,
+  inShownOrder,
   isGathered,
   isNotice,
   type Loudness,

@@ -1,6 +1,6 @@
 /** What the line of a call and of a thought says. */
 import { expect, it } from "vitest";
-import { callLine, cameWords, firstSentence } from "./call-line.ts";
+import { callLine, cameWords, firstSentence, onlyChange } from "./call-line.ts";
 import type { Facts } from "./loudness.ts";
 
 const call = (metadata: Record<string, unknown>): Facts => ({
@@ -65,6 +65,25 @@ it.each([
     ? `$ ${subject}${purpose === undefined ? "" : ` (${purpose})`}`
     : `${name}: ${subject}`;
   expect(said).toBe(expected);
+});
+
+const changed = (...changes: readonly object[]): Facts => ({
+  kind: "file_change",
+  role: "tool",
+  status: "done",
+  metadata: { changes } as Facts["metadata"],
+});
+
+it.each([
+  [[changed({ path: "a.ts", kind: "modify" })], "a.ts"],
+  [[changed({ path: "a.ts", kind: "modify", movedTo: "b.ts" })], undefined],
+  [[changed({ path: "a.ts", kind: "modify" }, { path: "b.ts", kind: "add" })], undefined],
+  [[changed({ path: "a.ts", kind: "add" }), changed({ path: "b.ts", kind: "add" })], undefined],
+  [[changed({ path: "a.ts", kind: "add" }), ran({ command: "make" })], undefined],
+  [[changed()], undefined],
+  [[], undefined],
+])("[V122] of %j the line names the file %s", (results, path) => {
+  expect(onlyChange(results)?.path).toBe(path);
 });
 
 it("[V129] a call whose question was answered is told by the answer", () => {

@@ -4,6 +4,7 @@
  */
 
 import type { Json } from "../model/json.ts";
+import type { Metadata } from "../model/metadata.ts";
 import { givenAnswers, isAnswered } from "./ask-words.ts";
 import { callOutcome } from "./call-outcome.ts";
 import { type Deed, deedOf } from "./deed.ts";
@@ -70,6 +71,17 @@ export function endWord(call: Facts, results: readonly Facts[]): string {
   const { state, word } = callOutcome(call);
   const code = results.find(({ kind }) => kind === "command")?.metadata.exitCode;
   return state === "failed" && typeof code === "number" && code !== 0 ? `exit ${code}` : word;
+}
+
+/** The change that a call's line names, also where the line is a command: the call changed that file alone, and printed nothing. */
+export function onlyChange(
+  results: readonly Facts[],
+): Metadata<"file_change">["changes"][number] | undefined {
+  const changed = results.filter(({ kind }) => kind === "file_change");
+  if (changed.length !== 1 || results.some(({ kind }) => kind === "command")) return undefined;
+  const changes = changed[0]?.metadata.changes ?? [];
+  const [only] = changes;
+  return changes.length === 1 && only?.movedTo === undefined ? only : undefined;
 }
 
 /** A path as short as its call says it. */

@@ -18,6 +18,7 @@ import {
   isAtWork,
   type Json,
   metadataOf,
+  onlyChange,
   onOneLine,
   outputSummary,
   PartialJson,
@@ -70,7 +71,11 @@ export function ToolLine(props: ToolLineProps): ReactNode {
         <Subject block={block} line={line} hasFile={change !== undefined} isBelow={isBelow} />
       </button>
       {change && (
-        <FilePath path={change.path} line={change.line} label={shortPath(change.path, line.subject)} />
+        <FilePath
+          path={change.path}
+          line={firstLine(change.diff ?? "")}
+          label={shortPath(change.path, line.subject)}
+        />
       )}
       {facts ||
         (!isBelow && <Came block={block} results={results} isCommand={line.isCommand} isShown={isShown} />)}
@@ -141,18 +146,6 @@ function GrowingCommand({ block, line }: { block: Block; line: CallLine }): Reac
       </code>
     </>
   );
-}
-
-/** A call that changed one file stands for that file. */
-export function onlyChange(results: readonly Block[]): { path: string; line: number } | undefined {
-  const changed = results.filter(({ kind }) => kind === "file_change");
-  const [only] = changed;
-  if (only === undefined || changed.length > 1 || results.some(({ kind }) => kind === "command"))
-    return undefined;
-  const { changes } = metadataOf(only, "file_change");
-  const [change] = changes;
-  if (change === undefined || changes.length > 1 || change.movedTo !== undefined) return undefined;
-  return { path: change.path, line: firstLine(change.diff ?? "") };
 }
 
 /** Where the first change is, in the file as it is now. */

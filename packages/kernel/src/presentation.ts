@@ -14,6 +14,7 @@ export {
   cameWords,
   commandIn,
   endWord,
+  errorBelow,
   firstSentence,
   onlyChange,
   onOneLine,

@@ -642,6 +642,12 @@ it("[V122] the line of a command names the only file that it changed, which noth
   expect(line).toContain("<code>via-shell.txt</code>");
 });
 
+it("[V122] the error of a call without a result is said once", async () => {
+  const failed = { toolName: "fail", success: false, error: "no such tool", shortResult: "no such tool" };
+  const page = await exported(await callWith([], failed), "html");
+  expect(page.split("no such tool")).toHaveLength(2);
+});
+
 it("[P31] what was said several times says so", async () => {
   const id = await conversationOf("t", [
     { kind: "error", role: "system", text: "no", metadata: { times: 6 } },

@@ -8,12 +8,12 @@ import type { BlockSnapshot } from "@blockyard/kernel";
 import { plural } from "@blockyard/kernel/plain";
 import {
   answerWords,
-  askOf,
   callLine,
   callOutcome,
   cameWords,
   changedIn,
   endWord,
+  errorBelow,
   exactText,
   metadataOf,
   onlyChange,
@@ -87,8 +87,7 @@ function nestedHtml(
 
 function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefined): Html {
   const { block, results } = node;
-  const { error, images } = metadataOf(block, "tool_call");
-  const ask = askOf(block.metadata);
+  const { images } = metadataOf(block, "tool_call");
   const isNamed = onlyChange(results.map((result) => result.block)) !== undefined;
   const drawn = results.map((result) => {
     const around: Around = { call: block, isFollowed: isFollowed(result), isNamed, todo };
@@ -115,11 +114,11 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
     results.map((result) => result.block),
   );
   const asked = answered === "" ? NOTHING : html`<div class="agent-ask dim">${answered}</div>`;
-  const isDenied = ask?.state === "denied" || block.metadata.reason === "cancelled";
-  const failed =
-    error !== undefined && results.length === 0 && !isDenied
-      ? html`<div class="tool-error bad">${error}</div>`
-      : NOTHING;
+  const error = errorBelow(
+    block,
+    results.map((result) => result.block),
+  );
+  const failed = error === undefined ? NOTHING : html`<div class="tool-error bad">${error}</div>`;
   // A result shows its own pictures; the call holds them once more.
   const isShown = results.some((result) => showsPictures(result.block.kind, result.block.metadata));
   const own = isShown ? NOTHING : pictures(images);
@@ -145,7 +144,7 @@ function lineHtml(
   const isBelow = isCommand && hasCommandBelow;
   const ran = isCommand && state === "done" ? of.find(({ kind }) => kind === "command") : undefined;
   const change = onlyChange(of);
-  const failure = isShown ? "" : (error ?? short);
+  const failure = isShown || errorBelow(block, of) !== undefined ? "" : (error ?? short);
   // What a sub-agent did is told by its steps.
   const steps = [...work, ...nested].filter((each) => each.block.kind === "tool_call").length;
   const facts = work.length + nested.length > 0 ? plural(steps, "step") : undefined;

@@ -10,6 +10,7 @@ import {
   type Block,
   callLine,
   deedOfCall,
+  errorBelow,
   formatCount,
   inShownOrder,
   isAtWork,
@@ -51,7 +52,7 @@ export function toolCallWith(Result: ToolCallProps["Result"]): Renderer {
 }
 
 function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
-  const { error, images, input, stage, progress } = metadataOf(block, "tool_call");
+  const { images, input, stage, progress } = metadataOf(block, "tool_call");
   const ask = askOf(block.metadata);
   const folder = useFolder();
   const showsResults = useCellPart(preferences, ({ results }) => results);
@@ -64,7 +65,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
   const isWhole = stage === "running" || input !== undefined;
   const isGrowing = deed === "edit" && !isEnded(block.status) && !isWhole && results.length === 0;
   const { shown, hasCommand } = useShownResults(block, results, isOpened);
-  const isDenied = ask?.state === "denied" || block.metadata.reason === "cancelled";
+  const error = errorBelow(block, results);
   return (
     <div className="tool">
       <ToolLine
@@ -89,7 +90,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
           ))}
         </div>
       )}
-      {error && results.length === 0 && !isDenied && (
+      {error && (
         <div className="tool-error" title={error}>
           {breakable(shortenPaths(error, folder))}
         </div>

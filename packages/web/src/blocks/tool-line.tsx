@@ -13,6 +13,7 @@ import {
   changedIn,
   commandIn,
   endWord,
+  errorBelow,
   exactText,
   formatDuration,
   isAtWork,
@@ -165,7 +166,7 @@ function Came({ block, results, isCommand, isShown }: CameProps): ReactNode {
   const folder = useFolder();
   const short = cameWords(block, results, folder);
   const { state } = callOutcome(block);
-  if (state === "failed" && isShown) return null;
+  if (state === "failed" && (isShown || errorBelow(block, results))) return null;
   const ran = isCommand && state === "done" ? results.find(({ kind }) => kind === "command") : undefined;
   if (ran) return <Summary block={ran} />;
   if (state === "failed")

@@ -213,7 +213,15 @@ test("[CM11] questions: numbers choose, own words, several, a note, one is skipp
   // In the line as well it would be said twice.
   expect(await page.locator(".tool-line").innerText()).not.toContain("Which library?");
   await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
-  // The numbers are the first question's that is not answered yet.
+  // The numbers are the first question's that is not answered yet, and are shown only there.
+  const numbered = () =>
+    form.getByRole("group").evaluateAll((groups) =>
+      groups.flatMap((group, i) => {
+        const keys = [...group.querySelectorAll(".key")];
+        return keys.some((key) => key.checkVisibility({ visibilityProperty: true })) ? [i] : [];
+      }),
+    );
+  expect(await numbered()).toEqual([0]);
   await page.keyboard.press("1");
   await form.getByRole("radio", { name: /luxon/ }).and(page.locator(":checked")).waitFor();
   await form.getByText("small", { exact: true }).last().waitFor();
@@ -224,6 +232,7 @@ test("[CM11] questions: numbers choose, own words, several, a note, one is skipp
   await ready(page, "Answer");
   await page.keyboard.press("Enter");
   await parts.getByRole("checkbox", { name: /src/ }).and(page.locator(":focus")).waitFor();
+  expect(await numbered()).toEqual([1]);
   await page.keyboard.press("1");
   await page.keyboard.press("2");
   await page.keyboard.press("Enter");

@@ -137,15 +137,20 @@ interface Both {
   readonly open: Shown;
 }
 
-/** Waits until nothing is being written or loaded, then opens everything, and waits until all blocks are there. */
+/** Opens everything, and waits until all blocks are there. */
 async function whole(page: Page, blocks: number): Promise<Both> {
-  await page.waitForFunction(isQuiet, undefined, { polling: LOOK_MS });
-  const first = await shownOnPage(page);
+  const first = await shownAtFirst(page);
   await openAll(page);
   await page.waitForFunction(isQuiet, undefined, { polling: LOOK_MS });
   if (await hasAll(page, blocks)) return { first, open: contentOf(await shownOnPage(page)) };
   const { outline } = await shownOnPage(page);
   throw new Error(`the page should show ${blocks} blocks and does not:\n${outline.join("\n")}`);
+}
+
+/** What a page shows once nothing is being written or loaded. */
+async function shownAtFirst(page: Page): Promise<Shown> {
+  await page.waitForFunction(isQuiet, undefined, { polling: LOOK_MS });
+  return shownOnPage(page);
 }
 
 /** By the list of commands, as a reader would. */
@@ -185,9 +190,10 @@ async function exportOf(page: Page, conversation: string): Promise<Both> {
   return { first, open: contentOf(await shownInExport(page)) };
 }
 
-test.concurrent.each(chosen.map((recording) => [recording.name, recording] as const))(
+test.concurrent.for(chosen.map((recording) => [recording.name, recording] as const))(
   "[V4] %s",
-  (_, recording) =>
+  { timeout: TEST_MS },
+  ([, recording], { expect }) =>
     onSeat(async ({ live, later, exported, complaints }) => {
       const conversation = await newConversation(yard.kernel, recording.name);
       await goTo(live, conversation);
@@ -196,14 +202,16 @@ test.concurrent.each(chosen.map((recording) => [recording.name, recording] as co
       );
       const record = await yard.kernel.conversation(conversation);
       if (isProblem(record)) throw new Error(record.message);
-      const watched = await whole(live, record.blocks);
       await (loaded.has(recording) ? load : goTo)(later, conversation);
+      // A page looks the same between two pieces as at the end: whether the last one has come is seen in what it shows.
+      const atLast = await shownAtFirst(later);
+      await expect.poll(() => shownAtFirst(live)).toEqual(atLast);
+      const watched = await whole(live, record.blocks);
       const again = await whole(later, record.blocks);
       expect(again).toEqual(watched);
       expect(await exportOf(exported, conversation)).toEqual(watched);
       expect(complaints.flat()).toEqual([]);
     }),
-  TEST_MS,
 );
 
 test("[V4] the recordings between them have everything that recordings have", () => {

@@ -60,4 +60,19 @@ describe("the surface", () => {
     }
     await context.close();
   });
+
+  test("[V157] who wants no motion sees none, and waits as long as others for what is shown later", async () => {
+    for (const isStill of [true, false]) {
+      const { page, context } = await yard.open("/", { isStill });
+      const names = await page.evaluate(() =>
+        ["needs-you", "list-fetching", "spinner"].map((name) => {
+          const element = document.body.appendChild(document.createElement("p"));
+          element.className = name;
+          return getComputedStyle(element).animationName;
+        }),
+      );
+      expect(names).toEqual(["shown-later", "shown-later", isStill ? "none" : expect.any(String)]);
+      await context.close();
+    }
+  });
 });

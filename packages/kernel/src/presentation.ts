@@ -14,7 +14,9 @@ export {
   cameWords,
   commandIn,
   endWord,
+  errorBelow,
   firstSentence,
+  onlyChange,
   onOneLine,
   shortPath,
 } from "./presentation/call-line.ts";
@@ -69,6 +71,7 @@ export {
   type Facts,
   type Form,
   formOf,
+  inShownOrder,
   isGathered,
   isNotice,
   type Loudness,

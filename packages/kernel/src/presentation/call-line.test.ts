@@ -1,6 +1,6 @@
 /** What the line of a call and of a thought says. */
 import { expect, it } from "vitest";
-import { callLine, cameWords, firstSentence } from "./call-line.ts";
+import { callLine, cameWords, errorBelow, firstSentence, onlyChange } from "./call-line.ts";
 import type { Facts } from "./loudness.ts";
 
 const call = (metadata: Record<string, unknown>): Facts => ({
@@ -45,6 +45,15 @@ it.each([
   [call({ toolName: "AskUserQuestion", compactParams: "Which?" }), [], "Asked a question: Which?"],
   [call({ toolName: "ExitPlanMode", compactParams: "# Plan" }), [], "Plan: "],
   [call({ toolName: "ExitPlanMode", compactParams: "## Round prices" }), [], "Plan: Round prices"],
+  [
+    call({
+      toolName: "ExitPlanMode",
+      compactParams: "# Round prices",
+      ask: { id: "a", kind: "plan", state: "asked", plan: "c/1" },
+    }),
+    [],
+    "Plan: ",
+  ],
   [call({ toolName: "read", displayName: "Read a.ts", compactParams: "Read a.ts" }), [], "Read: a.ts"],
   [
     call({ toolName: "other", displayName: "Look around", compactParams: "Look around" }),
@@ -67,6 +76,25 @@ it.each([
   expect(said).toBe(expected);
 });
 
+const changed = (...changes: readonly object[]): Facts => ({
+  kind: "file_change",
+  role: "tool",
+  status: "done",
+  metadata: { changes } as Facts["metadata"],
+});
+
+it.each([
+  [[changed({ path: "a.ts", kind: "modify" })], "a.ts"],
+  [[changed({ path: "a.ts", kind: "modify", movedTo: "b.ts" })], undefined],
+  [[changed({ path: "a.ts", kind: "modify" }, { path: "b.ts", kind: "add" })], undefined],
+  [[changed({ path: "a.ts", kind: "add" }), changed({ path: "b.ts", kind: "add" })], undefined],
+  [[changed({ path: "a.ts", kind: "add" }), ran({ command: "make" })], undefined],
+  [[changed()], undefined],
+  [[], undefined],
+])("[V122] of %j the line names the file %s", (results, path) => {
+  expect(onlyChange(results)?.path).toBe(path);
+});
+
 it("[V129] a call whose question was answered is told by the answer", () => {
   const asked = {
     id: "a",
@@ -86,6 +114,15 @@ it("[V122] that a call failed is said once, at the end of its line", () => {
   const failed = { toolName: "mcp__lab__fail", success: false };
   expect(cameWords(call({ ...failed, shortResult: "failed" }), [])).toBeUndefined();
   expect(cameWords(call({ ...failed, shortResult: "no such file" }), [])).toBe("no such file");
+});
+
+it("[V122] an error that no result tells is shown below, and not in the line", () => {
+  const failed = { toolName: "mcp__lab__fail", success: false, error: "no such tool" };
+  expect(errorBelow(call(failed), [])).toBe("no such tool");
+  expect(errorBelow(call(failed), [ran({ command: "make" })])).toBeUndefined();
+  expect(errorBelow(call({ ...failed, reason: "cancelled" }), [])).toBeUndefined();
+  const ask = { id: "a", kind: "permission", state: "denied" };
+  expect(errorBelow(call({ ...failed, ask }), [])).toBeUndefined();
 });
 
 it.each([

@@ -3,7 +3,9 @@
  * is called; everything else by what people call the tool (tool-title.ts) and what it was asked.
  */
 
+import { askOf } from "../model/ask.ts";
 import type { Json } from "../model/json.ts";
+import type { Metadata } from "../model/metadata.ts";
 import { givenAnswers, isAnswered } from "./ask-words.ts";
 import { callOutcome } from "./call-outcome.ts";
 import { type Deed, deedOf } from "./deed.ts";
@@ -37,9 +39,11 @@ export function callLine(call: Facts, results: readonly Facts[], folder?: string
     // How many there are is said with how many are done.
     const isCounted =
       deed === "todo" && COUNT.test(compactParams ?? "") && cameWords(call, results) !== undefined;
+    // A plan with a block of its own begins with the same words.
+    const isPlan = askOf(call.metadata)?.plan !== undefined;
     return {
       ...{ deed, name, isCommand: false, purpose: undefined },
-      subject: isCounted ? "" : subjectOf(shortenPaths(compactParams ?? "", folder), name),
+      subject: isCounted || isPlan ? "" : subjectOf(shortenPaths(compactParams ?? "", folder), name),
     };
   }
   const purpose = wordsOf(ran?.description) ?? wordsOf(fieldOf(input, "description"));
@@ -70,6 +74,24 @@ export function endWord(call: Facts, results: readonly Facts[]): string {
   const { state, word } = callOutcome(call);
   const code = results.find(({ kind }) => kind === "command")?.metadata.exitCode;
   return state === "failed" && typeof code === "number" && code !== 0 ? `exit ${code}` : word;
+}
+
+/** The error of a call that is shown below its line, because no result is there that could tell it. */
+export function errorBelow(call: Facts, results: readonly Facts[]): string | undefined {
+  const { error, reason } = call.metadata;
+  const isDenied = askOf(call.metadata)?.state === "denied" || reason === "cancelled";
+  return results.length === 0 && !isDenied ? error : undefined;
+}
+
+/** The change that a call's line names, also where the line is a command: the call changed that file alone, and printed nothing. */
+export function onlyChange(
+  results: readonly Facts[],
+): Metadata<"file_change">["changes"][number] | undefined {
+  const changed = results.filter(({ kind }) => kind === "file_change");
+  if (changed.length !== 1 || results.some(({ kind }) => kind === "command")) return undefined;
+  const changes = changed[0]?.metadata.changes ?? [];
+  const [only] = changes;
+  return changes.length === 1 && only?.movedTo === undefined ? only : undefined;
 }
 
 /** A path as short as its call says it. */

@@ -4,6 +4,7 @@ import { DEEDS, deedOf } from "./deed.ts";
 import {
   type Facts,
   formOf,
+  inShownOrder,
   isGathered,
   loudnessOf,
   type Result,
@@ -247,4 +248,10 @@ it.each([
   ["cell", ["todo"], "todo"],
 ] as const)("[V120] %s with %j did: %s", (toolName, results, deed) => {
   expect(deedOf(toolName, results)).toBe(deed);
+});
+
+it("[V4] what the line stands for comes before what is always shown, each in its order", () => {
+  const forms = { image: "whole", printed: "line", other: "tail", last: "line" } as const;
+  const names = Object.keys(forms) as readonly (keyof typeof forms)[];
+  expect(inShownOrder(names, (name) => forms[name])).toEqual(["printed", "last", "image", "other"]);
 });

@@ -520,6 +520,21 @@ describe("[E15] results as they are meant", () => {
     expect(markdown.indexOf("Looking")).toBeLessThan(markdown.indexOf("## Found"));
   });
 
+  it("[V4] a result that only the line tells stands behind the work too", async () => {
+    const id = await callWith(
+      [
+        { kind: "text", role: "model", text: "Looking" },
+        { kind: "tool_result", text: "All printed", metadata: { toolUseId: "t", toolName: "exec" } },
+      ],
+      { toolName: "exec" },
+    );
+    for (const format of ["html", "markdown"] as const) {
+      const file = await exported(id, format);
+      expect(file.indexOf("Looking"), format).toBeGreaterThan(0);
+      expect(file.indexOf("All printed"), format).toBeGreaterThan(file.indexOf("Looking"));
+    }
+  });
+
   it("what another tool says stands as it came, and so does a failure", async () => {
     const plain = { kind: "tool_result", text: "**x**", metadata: { ...REPORT, toolName: "Grep" } } as const;
     const failed = { kind: "tool_result", text: "**y**", metadata: { ...REPORT, isError: true } } as const;
@@ -613,6 +628,24 @@ it("[V122] the text of a command that somebody allowed stands with what it print
   };
   expect(await lineOf({})).toContain("make all");
   expect(await lineOf(allowed)).not.toContain("make all");
+});
+
+it("[V122] the line of a command names the only file that it changed, which nothing below does", async () => {
+  const changes = [{ path: "via-shell.txt", kind: "add", diff: "@@ -0,0 +1 @@\n+hello\n" }];
+  const shell = { toolName: "shell", input: { command: "apply_patch <<'EOF'" } };
+  const page = await exported(
+    await callWith([{ kind: "file_change", text: "", metadata: { changes } }], shell),
+    "html",
+  );
+  const line = /<summary class="tool-line">.*?<\/summary>/s.exec(page)?.[0];
+  expect(line).toContain("apply_patch");
+  expect(line).toContain("<code>via-shell.txt</code>");
+});
+
+it("[V122] the error of a call without a result is said once", async () => {
+  const failed = { toolName: "fail", success: false, error: "no such tool", shortResult: "no such tool" };
+  const page = await exported(await callWith([], failed), "html");
+  expect(page.split("no such tool")).toHaveLength(2);
 });
 
 it("[P31] what was said several times says so", async () => {

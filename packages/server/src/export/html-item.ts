@@ -8,14 +8,15 @@ import type { BlockSnapshot } from "@blockyard/kernel";
 import { plural } from "@blockyard/kernel/plain";
 import {
   answerWords,
-  askOf,
   callLine,
   callOutcome,
   cameWords,
   changedIn,
   endWord,
+  errorBelow,
   exactText,
   metadataOf,
+  onlyChange,
   repeatsDenial,
   saysCommand,
   shortPath,
@@ -68,20 +69,25 @@ function itemsHtml(nodes: readonly ExportNode[], depth: number): Html {
 
 const WORK = "Its work";
 
-function nestedHtml(nested: readonly ExportNode[], depth: number, title: string): Html {
+/** `behind`: what stands behind them and is closed with them. */
+function nestedHtml(
+  nested: readonly ExportNode[],
+  depth: number,
+  title: string,
+  behind: readonly Html[] = [],
+): Html {
   if (nested.length === 0) return NOTHING;
   // A sub-agent's work is closed, as on the page; what else hangs off a block is there if it is short.
   const isShort =
     title !== WORK &&
     nested.length < 4 &&
     nested.every(({ block }) => block.kind !== "tool_call" && block.newlines < SHORT_WORK_LINES);
-  return html`<details class="nested"${isShort ? OPEN : NOTHING}><summary>${title}: ${plural(nested.length, "block")}</summary>${itemsHtml(nested, depth + 1)}</details>`;
+  return html`<details class="nested"${isShort ? OPEN : NOTHING}><summary>${title}: ${plural(nested.length, "block")}</summary>${itemsHtml(nested, depth + 1)}${behind}</details>`;
 }
 
 function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefined): Html {
   const { block, results } = node;
-  const { error, images } = metadataOf(block, "tool_call");
-  const ask = askOf(block.metadata);
+  const { images } = metadataOf(block, "tool_call");
   const isNamed = onlyChange(results.map((result) => result.block)) !== undefined;
   const drawn = results.map((result) => {
     const around: Around = { call: block, isFollowed: isFollowed(result), isNamed, todo };
@@ -100,17 +106,19 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
   });
   const inside = drawn.filter((each) => each.isInside).map(({ body }) => body);
   const shown = drawn.filter((each) => !each.isInside).map(({ body }) => body);
+  // What its sub-agent did stands before what came of it, closed or open.
+  const hasWork = node.work.length > 0;
   const input = html`<details class="input"><summary>Input <code>${metadataOf(block, "tool_call").toolName}</code></summary><pre class="code">${highlight(pretty(block.content), "json")}</pre></details>`;
   const answered = answerWords(
     block,
     results.map((result) => result.block),
   );
   const asked = answered === "" ? NOTHING : html`<div class="agent-ask dim">${answered}</div>`;
-  const isDenied = ask?.state === "denied" || block.metadata.reason === "cancelled";
-  const failed =
-    error !== undefined && results.length === 0 && !isDenied
-      ? html`<div class="tool-error bad">${error}</div>`
-      : NOTHING;
+  const error = errorBelow(
+    block,
+    results.map((result) => result.block),
+  );
+  const failed = error === undefined ? NOTHING : html`<div class="tool-error bad">${error}</div>`;
   // A result shows its own pictures; the call holds them once more.
   const isShown = results.some((result) => showsPictures(result.block.kind, result.block.metadata));
   const own = isShown ? NOTHING : pictures(images);
@@ -119,7 +127,7 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
     node,
     shown.length > 0,
     drawn.some(({ hasCommand }) => hasCommand),
-  )}${input}${inside}</details>${asked}${nestedHtml(node.work, depth, WORK)}${below}${failed}${own}${nestedHtml(node.nested, depth, WORK)}`;
+  )}${input}${hasWork ? NOTHING : inside}</details>${asked}${nestedHtml(node.work, depth, WORK, inside)}${below}${failed}${own}${nestedHtml(node.nested, depth, WORK)}`;
 }
 
 /** The line of a call, as on the page. */
@@ -136,7 +144,7 @@ function lineHtml(
   const isBelow = isCommand && hasCommandBelow;
   const ran = isCommand && state === "done" ? of.find(({ kind }) => kind === "command") : undefined;
   const change = onlyChange(of);
-  const failure = isShown ? "" : (error ?? short);
+  const failure = isShown || errorBelow(block, of) !== undefined ? "" : (error ?? short);
   // What a sub-agent did is told by its steps.
   const steps = [...work, ...nested].filter((each) => each.block.kind === "tool_call").length;
   const facts = work.length + nested.length > 0 ? plural(steps, "step") : undefined;
@@ -144,22 +152,16 @@ function lineHtml(
   const said = state === "failed" ? failure : counts === "" ? short : "";
   const came = facts ?? (isBelow ? "" : ran ? commandSummary(ran) : said);
   const tone = state === "done" ? "ok" : state === "failed" ? "bad" : "dim";
+  const file =
+    change === undefined
+      ? NOTHING
+      : html`<span class="head"><code>${shortPath(change.path, subject)}</code></span>`;
   const params = isBelow
     ? html`<span class="tool-name">${name}</span> ${purpose ?? ""}`
     : isCommand
-      ? html`<span class="tool-name unseen">${name} </span><code class="tool-params">${exactText(subject)}</code>`
-      : html`<span class="tool-name">${name}</span> ${change === undefined ? html`<span class="tool-params">${subject}</span>` : html`<span class="head"><code>${shortPath(change, subject)}</code></span>`}`;
+      ? html`<span class="tool-name unseen">${name} </span><code class="tool-params">${exactText(subject)}</code> ${file}`
+      : html`<span class="tool-name">${name}</span> ${change ? file : html`<span class="tool-params">${subject}</span>`}`;
   return html`<summary class="tool-line">${params} <span class="counts">${counts}</span> <span class="tool-short dim">${came}</span> <span class="dim">${took(durationMs)}</span> <span class="${tone}"><span class="sign">${state === "failed" ? "✗" : ""}</span> ${endWord(block, of)}</span></summary>`;
-}
-
-/** The file that a call stands for, which changed only that. */
-function onlyChange(results: readonly BlockSnapshot[]): string | undefined {
-  const changed = results.filter(({ kind }) => kind === "file_change");
-  const [only] = changed;
-  if (only === undefined || changed.length > 1 || results.some(({ kind }) => kind === "command"))
-    return undefined;
-  const { changes } = metadataOf(only, "file_change");
-  return changes.length === 1 && changes[0]?.movedTo === undefined ? changes[0]?.path : undefined;
 }
 
 function changeCounts(results: readonly BlockSnapshot[]): string {

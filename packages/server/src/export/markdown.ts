@@ -79,9 +79,11 @@ function* nodeText(node: ExportNode, around: Around): Generator<string> {
   if (isCall)
     yield `<details><summary>${callSummary(node)}</summary>\n\n${code(metadataOf(block, "tool_call").toolName)}\n\n${fence(block.content, "json")}`;
   else yield KIND_TEXT[block.kind](block, around);
-  for (const { result, own } of inside) yield* nodeText(result, own);
+  const insideText = () => inside.flatMap(({ result, own }) => [...nodeText(result, own)]);
+  // What a sub-agent did stands before what came of it.
+  if (work.length === 0) yield* insideText();
   if (isCall) yield "</details>\n\n";
-  if (work.length > 0) yield* foldedNodes(`Its work: ${plural(work.length, "block")}`, work);
+  if (work.length > 0) yield* foldedNodes(`Its work: ${plural(work.length, "block")}`, work, insideText());
   for (const { result, own } of drawn.filter((each) => !each.isInside)) yield* nodeText(result, own);
   if (nested.length > 0) yield* foldedNodes(`Its work: ${plural(nested.length, "block")}`, nested);
   for (const branch of branches) yield* branchText(branch);
@@ -91,9 +93,14 @@ function* branchText(branch: readonly ExportNode[]): Generator<string> {
   yield* foldedNodes(`Another branch: ${plural(branch.length, "block")}`, branch);
 }
 
-function* foldedNodes(title: string, nodes: readonly ExportNode[]): Generator<string> {
+function* foldedNodes(
+  title: string,
+  nodes: readonly ExportNode[],
+  behind: readonly string[] = [],
+): Generator<string> {
   yield `<details><summary>${title}</summary>\n\n`;
   for (const item of timeline(nodes, undefined)) yield* itemText(item);
+  yield* behind;
   yield "</details>\n\n";
 }
 

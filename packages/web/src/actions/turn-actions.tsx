@@ -39,7 +39,7 @@ export function TurnActions({ view, turn }: TurnActionsProps): ReactNode {
             </button>
           )}
           <button type="button" className="quiet-button" onClick={() => continueTurn(view)}>
-            <Icon name="chevron" /> Continue
+            <Icon name="play" /> Continue
           </button>
         </>
       )}

@@ -13,6 +13,9 @@ import { breakable } from "../ui/long-words.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
 import { ANSWER_CHARS } from "./limits.ts";
 
+/** Options behind the last number key have none. */
+const LAST_KEY = 9;
+
 type Said = NonNullable<AskAnswer["questions"]>;
 
 /** Answers that are being chosen, by request: a row that leaves the screen and comes back is as it was. */
@@ -130,7 +133,7 @@ function Choice({ question, said, hasKeys, isOnly, onChange }: ChoiceProps): Rea
   const preview = options.find(({ label }) => said.chosen.includes(label))?.preview;
   return (
     <fieldset
-      className={isSkipped ? "agent-question skipped" : "agent-question"}
+      className={["agent-question", isSkipped && "skipped", hasKeys && "has-keys"].filter(Boolean).join(" ")}
       data-question={question.id}
       onKeyDown={onKey}
     >
@@ -178,7 +181,7 @@ function Options({ question, chosen, hasKeys, onToggle }: OptionsProps): ReactNo
           <input
             type={multiple ? "checkbox" : "radio"}
             name={id}
-            data-key={hasKeys ? i + 1 : undefined}
+            data-key={hasKeys && i < LAST_KEY ? i + 1 : undefined}
             checked={chosen.includes(label)}
             onChange={() => onToggle(label)}
           />
@@ -186,9 +189,11 @@ function Options({ question, chosen, hasKeys, onToggle }: OptionsProps): ReactNo
             {breakable(label)}
             {description && <span className="agent-option-more">{breakable(description)}</span>}
           </span>
-          <span className="key" aria-hidden="true">
-            {i + 1}
-          </span>
+          {i < LAST_KEY && (
+            <span className="key" aria-hidden="true">
+              {i + 1}
+            </span>
+          )}
         </label>
       ))}
     </div>

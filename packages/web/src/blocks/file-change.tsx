@@ -10,6 +10,7 @@ import {
   type Metadata,
   metadataOf,
   observedHeading,
+  onlyChange,
   startLines,
   UNVERIFIED,
 } from "@blockyard/kernel";
@@ -23,7 +24,7 @@ import { CopyButton } from "../ui/copy.tsx";
 import { FilePath } from "./file-path.tsx";
 import { Fold } from "./fold.tsx";
 import type { RendererProps } from "./renderer.ts";
-import { Counts, firstLine, onlyChange } from "./tool-line.tsx";
+import { Counts, firstLine } from "./tool-line.tsx";
 
 type Change = Metadata<"file_change">["changes"][number];
 

@@ -10,8 +10,9 @@ import {
   type Block,
   callLine,
   deedOfCall,
-  type Form,
+  errorBelow,
   formatCount,
+  inShownOrder,
   isAtWork,
   isEnded,
   isResult,
@@ -21,6 +22,7 @@ import {
   shortenPaths,
   showsPictures,
   toolTitle,
+  type View,
 } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { hasWorkBefore, isQueued, nestedName, planBehind } from "../rows/rows.ts";
@@ -50,7 +52,7 @@ export function toolCallWith(Result: ToolCallProps["Result"]): Renderer {
 }
 
 function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
-  const { error, images, input, stage, progress } = metadataOf(block, "tool_call");
+  const { images, input, stage, progress } = metadataOf(block, "tool_call");
   const ask = askOf(block.metadata);
   const folder = useFolder();
   const showsResults = useCellPart(preferences, ({ results }) => results);
@@ -63,7 +65,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
   const isWhole = stage === "running" || input !== undefined;
   const isGrowing = deed === "edit" && !isEnded(block.status) && !isWhole && results.length === 0;
   const { shown, hasCommand } = useShownResults(block, results, isOpened);
-  const isDenied = ask?.state === "denied" || block.metadata.reason === "cancelled";
+  const error = errorBelow(block, results);
   return (
     <div className="tool">
       <ToolLine
@@ -88,7 +90,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
           ))}
         </div>
       )}
-      {error && results.length === 0 && !isDenied && (
+      {error && (
         <div className="tool-error" title={error}>
           {breakable(shortenPaths(error, folder))}
         </div>
@@ -151,15 +153,18 @@ interface ShownResults {
 function useShownResults(call: Block, results: readonly Block[], isOpened: boolean): ShownResults {
   const view = useView();
   const isLivingTodo = useLivingTodo() !== undefined;
-  const tree = treeOf(view);
-  const forms = results.map((result) => {
-    const isFollowed = tree.sides(result.id).length > 0;
-    return shortForm(result, call, { isFollowed, isLivingTodo, isOpened });
-  });
+  const form = formIn(view, call, { isLivingTodo, isOpened });
+  const closed = formIn(view, call, { isLivingTodo, isOpened: false });
   return {
-    shown: results.filter((_, i) => forms[i] !== "line"),
-    hasCommand: results.some(({ kind }, i) => kind === "command" && saysCommand(forms[i] as Form)),
+    shown: inShownOrder(results, closed).filter((result) => form(result) !== "line"),
+    hasCommand: results.some((result) => result.kind === "command" && saysCommand(form(result))),
   };
+}
+
+function formIn(view: View, call: Block, known: { isLivingTodo: boolean; isOpened: boolean }) {
+  const tree = treeOf(view);
+  return (result: Block) =>
+    shortForm(result, call, { ...known, isFollowed: tree.sides(result.id).length > 0 });
 }
 
 /** What a sub-agent did so far: how many steps, what it used, and what it is at. */
@@ -207,17 +212,19 @@ function tokensOf(
 /** The results of a call, in a row of their own. */
 export function CallResults({ id, Result }: { id: string; Result: ToolCallProps["Result"] }): ReactNode {
   const view = useView();
-  const sides = useSides(id);
+  const results = useSides(id)
+    .flatMap((side) => view.blocks.get(side) ?? [])
+    .filter(isResult);
+  const isLivingTodo = useLivingTodo() !== undefined;
   const call = useBlock(id);
   const showsResults = useCellPart(preferences, ({ results }) => results);
   if (!showsResults || !call) return null;
+  const form = formIn(view, call, { isLivingTodo, isOpened: false });
   return (
     <div className="tool-results">
-      {sides.map((side) => {
-        const block = view.blocks.get(side);
-        const isOwn = block && isResult(block);
-        return isOwn ? <Result key={side} id={side} call={call} /> : null;
-      })}
+      {inShownOrder(results, form).map((result) => (
+        <Result key={result.id} id={result.id} call={call} />
+      ))}
     </div>
   );
 }

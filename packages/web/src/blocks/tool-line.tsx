@@ -13,11 +13,13 @@ import {
   changedIn,
   commandIn,
   endWord,
+  errorBelow,
   exactText,
   formatDuration,
   isAtWork,
   type Json,
   metadataOf,
+  onlyChange,
   onOneLine,
   outputSummary,
   PartialJson,
@@ -70,7 +72,11 @@ export function ToolLine(props: ToolLineProps): ReactNode {
         <Subject block={block} line={line} hasFile={change !== undefined} isBelow={isBelow} />
       </button>
       {change && (
-        <FilePath path={change.path} line={change.line} label={shortPath(change.path, line.subject)} />
+        <FilePath
+          path={change.path}
+          line={firstLine(change.diff ?? "")}
+          label={shortPath(change.path, line.subject)}
+        />
       )}
       {facts ||
         (!isBelow && <Came block={block} results={results} isCommand={line.isCommand} isShown={isShown} />)}
@@ -143,18 +149,6 @@ function GrowingCommand({ block, line }: { block: Block; line: CallLine }): Reac
   );
 }
 
-/** A call that changed one file stands for that file. */
-export function onlyChange(results: readonly Block[]): { path: string; line: number } | undefined {
-  const changed = results.filter(({ kind }) => kind === "file_change");
-  const [only] = changed;
-  if (only === undefined || changed.length > 1 || results.some(({ kind }) => kind === "command"))
-    return undefined;
-  const { changes } = metadataOf(only, "file_change");
-  const [change] = changes;
-  if (change === undefined || changes.length > 1 || change.movedTo !== undefined) return undefined;
-  return { path: change.path, line: firstLine(change.diff ?? "") };
-}
-
 /** Where the first change is, in the file as it is now. */
 export function firstLine(diff: string): number {
   return Math.max(1, Number(/^@@ -\d+(?:,\d+)? \+(\d+)/m.exec(diff)?.[1] ?? 1));
@@ -172,7 +166,7 @@ function Came({ block, results, isCommand, isShown }: CameProps): ReactNode {
   const folder = useFolder();
   const short = cameWords(block, results, folder);
   const { state } = callOutcome(block);
-  if (state === "failed" && isShown) return null;
+  if (state === "failed" && (isShown || errorBelow(block, results))) return null;
   const ran = isCommand && state === "done" ? results.find(({ kind }) => kind === "command") : undefined;
   if (ran) return <Summary block={ran} />;
   if (state === "failed")

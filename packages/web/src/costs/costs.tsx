@@ -95,6 +95,7 @@ function costWords({ cost_usd, unpriced, uncounted }: CostSums, unknown: string)
 
 function Overview({ report, days, from, group, onGroup }: OverviewProps): ReactNode {
   const { total, rows, more } = report;
+  const subagents = total.subagents.input + total.subagents.output;
   if (total.turns === 0) return <p className="dim">No turns in this period.</p>;
   return (
     <>
@@ -107,11 +108,9 @@ function Overview({ report, days, from, group, onGroup }: OverviewProps): ReactN
           detail={`${formatCount(total.cached)} cached`}
         />
         <Sum name="Tokens out" value={formatCount(total.output)} />
-        <Sum
-          name="Sub-agents"
-          value={formatCount(total.subagents.input + total.subagents.output)}
-          detail="tokens, included above"
-        />
+        {subagents > 0 && (
+          <Sum name="Sub-agents" value={formatCount(subagents)} detail="tokens, included above" />
+        )}
       </dl>
       <CostChart days={everyDay(days.rows, today(), from)} />
       <Segments

@@ -133,7 +133,7 @@ function renderBlock(token: Token, isOpen: boolean): ReactNode {
       return renderCode(token as Tokens.Code, isOpen);
     case "blockquote":
       return (
-        <blockquote>
+        <blockquote dir="auto">
           <Blocks tokens={token.tokens ?? []} isGrowing={isOpen} />
         </blockquote>
       );
@@ -200,13 +200,19 @@ function renderList(token: Tokens.List, isOpen: boolean): ReactNode {
     </li>
   ));
   const start = typeof token.start === "number" ? token.start : undefined;
-  return token.ordered ? <ol start={start}>{items}</ol> : <ul>{items}</ul>;
+  return token.ordered ? (
+    <ol start={start} dir="auto">
+      {items}
+    </ol>
+  ) : (
+    <ul dir="auto">{items}</ul>
+  );
 }
 
 function renderTable(token: Tokens.Table): ReactNode {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className="md-table" tabIndex={0} aria-label="table">
+    <section className="md-table" tabIndex={0} aria-label="table" dir="auto">
       <table>
         <thead>
           <tr>{token.header.map((cell, i) => renderCell(cell, i, "th"))}</tr>

@@ -34,7 +34,7 @@ async function made(fields: object, token?: string): Promise<string> {
   return answer["block_id"] ?? "";
 }
 
-it("[AC260] agents and viewers read 128 KiB of a text at a time, on every transport, and can read on", async () => {
+it("[AC260] agents and viewers read 64 KiB of a text at a time, on every transport, and can read on", async () => {
   const content = "a line of words\n".repeat(20_000);
   const block_id = await made({ role: "user", content });
   const own = await harness.call("block.read", { block_id, line_numbers: false });

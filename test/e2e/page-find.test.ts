@@ -242,7 +242,7 @@ test("[Q32] searching everything goes on page by page", async () => {
   await page.context().close();
 });
 
-test("[V157] what was found takes no focus from where the reader has gone meanwhile", async () => {
+test("[V160] what was found takes no focus from where the reader has gone meanwhile", async () => {
   const found = await newConversation(yard.kernel, "far away");
   const [block] = await say(yard.kernel, found, [{ text: "A lone wombat." }]);
   const { page, context } = await yard.open("/");

@@ -349,6 +349,51 @@ describe("following", () => {
     await joined.expectEqual(view);
   });
 
+  it.each(["anew", "resumed"])(
+    "[W6] what is committed behind the reading of a catch-up follows it (%s)",
+    async (how) => {
+      const joined = new Joined();
+      const conversation = await joined.conversation();
+      const block = await joined.block(conversation, "start ");
+      const other = await joined.block(conversation, "other ");
+      const append = (id: string, text: string) =>
+        joined.kernel.write(conversation, { agent: "claude", plan: (draft) => draft.append(id, text) });
+      joined.connect();
+      if (how === "resumed") {
+        joined.replica.subscribe(conversation);
+        await joined.env.advance(50);
+        joined.cut();
+      }
+      await append(other.id, "missed ");
+      const { kernel } = joined;
+      const blocks = kernel.blocks.bind(kernel);
+      let goOn = () => {};
+      const held = new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      let hasRead = false;
+      kernel.blocks = async (query) => {
+        const found = await blocks(query);
+        hasRead = true;
+        await held;
+        return found;
+      };
+      if (how === "resumed") joined.connect();
+      const view = joined.replica.subscribe(conversation);
+      await settle();
+      expect(hasRead).toBe(true);
+      const born = await joined.block(conversation, "born meanwhile");
+      await append(block.id, "meanwhile");
+      goOn();
+      // Nothing is written behind it that would show the gap.
+      await joined.env.advance(100);
+      expect(frames(joined, "verdict").at(-1)).toMatchObject({ verdict: how === "resumed" ? "ok" : "reset" });
+      expect(view.texts.get(born.id)?.toString()).toBe("born meanwhile");
+      kernel.blocks = blocks;
+      await joined.expectEqual(view);
+    },
+  );
+
   it("[W7] a folded block is sent whole", async () => {
     const joined = new Joined();
     const conversation = await joined.conversation();

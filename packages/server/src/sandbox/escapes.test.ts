@@ -24,6 +24,7 @@ import { Child, type ChildSpec } from "../processes/child.ts";
 import { ProcessTracker } from "../processes/process-tracker.ts";
 import { mayConfine } from "../testing/bubblewrap.ts";
 import { hiddenByClass } from "./home-class.ts";
+import { GIT_FOLDERS, NESTED_LOOKED_AT, NESTED_REPOSITORIES } from "./limits.ts";
 import { Sandbox } from "./sandbox.ts";
 import { socketsOfOthers } from "./sockets.ts";
 
@@ -323,3 +324,92 @@ describe.runIf(mayConfine)(
     });
   },
 );
+
+describe.runIf(mayConfine)("[AC321] what an earlier command has left makes nothing less kept", () => {
+  let count = 0;
+  /** A repository with a submodule, one in a folder, and an open one. */
+  function served(): { readonly at: string; readonly mark: string } {
+    const at = join(home, `left-${count++}`);
+    const inner = join(at, "in/deep");
+    for (const path of [at, inner]) {
+      plant(join(path, "file"));
+      git(path, "init", "-q");
+      git(path, "add", "file");
+      git(path, "commit", "-qm", "first");
+    }
+    git(at, "submodule", "add", "-q", inner, "libs/sub");
+    git(at, "init", "-q", "--bare", "open");
+    return { at, mark: join(folder, `left-ran-${count}`) };
+  }
+
+  const HOOK = (file: string, mark: string) =>
+    `printf '#!/bin/sh\\ntouch ${mark}' > ${file}; chmod +x ${file}`;
+  const MODULE = ".git/modules/libs/sub";
+  it.each<[string, string, (mark: string) => string]>([
+    [
+      "more submodules",
+      `for i in {1..${GIT_FOLDERS + 50}}; do mkdir -p .git/modules/a$i; echo x > .git/modules/a$i/HEAD; done`,
+      (mark) => HOOK(`${MODULE}/hooks/post-checkout`, mark),
+    ],
+    [
+      "submodules with longer names",
+      `mkdir -p .git/modules/${"a/".repeat(12)}; echo x > .git/modules/${"a/".repeat(12)}HEAD`,
+      (mark) => HOOK(`${MODULE}/hooks/post-checkout`, mark),
+    ],
+    [
+      "more submodules elsewhere",
+      `for i in {1..${GIT_FOLDERS + 50}}; do mkdir -p open/modules/a$i; echo x > open/modules/a$i/HEAD; done`,
+      (mark) => HOOK(`${MODULE}/hooks/post-checkout`, mark),
+    ],
+    [
+      "more repositories",
+      `for i in {1..${NESTED_REPOSITORIES + 20}}; do mkdir -p a$i/.git; done`,
+      (mark) => HOOK("in/deep/.git/hooks/post-commit", mark),
+    ],
+    [
+      "more files",
+      `mkdir a; cd a; for i in {1..${NESTED_LOOKED_AT + 50}}; do : > $i; done`,
+      (mark) => HOOK("in/deep/.git/hooks/post-commit", mark),
+    ],
+    [
+      "a submodule without its head",
+      `mv ${MODULE}/HEAD head`,
+      (mark) => `${HOOK(`${MODULE}/hooks/post-checkout`, mark)}; mv head ${MODULE}/HEAD`,
+    ],
+    [
+      "an open one without its head",
+      "mv open/HEAD head",
+      (mark) => `${HOOK("open/hooks/post-receive", mark)}; mv head open/HEAD`,
+    ],
+    [
+      "one without its objects",
+      "mv in/deep/.git/objects objects",
+      (mark) => `${HOOK("in/deep/.git/hooks/post-commit", mark)}; mv objects in/deep/.git/objects`,
+    ],
+  ])(
+    "%s",
+    async (_, first, then) => {
+      const { at, mark } = served();
+      await confined(`${first}; true`, at);
+      await confined(`${then(mark)}; true`, at);
+      tried(join(at, "libs/sub"), "checkout", "-q", "-b", "other");
+      tried(join(at, "in/deep"), "commit", "-q", "--allow-empty", "-m", "next");
+      tried(join(at, "in/deep"), "push", "-q", join(at, "open"), "HEAD:refs/heads/x");
+      expect(existsSync(mark)).toBe(false);
+    },
+    120_000,
+  );
+
+  it("a folder with more than the sandbox can protect runs nothing, and says why", async () => {
+    const { at, mark } = served();
+    const includes = Array.from({ length: 39 }, (_, i) => `[include]\n\tpath = ../led/${i}/x\n`).join("");
+    for (let i = 0; i < NESTED_REPOSITORIES; i++) plant(join(at, `r${i}`, ".git/config"), includes);
+    for (let i = 0; i < NESTED_REPOSITORIES; i++) plant(join(at, `r${i}`, `led/0/x`), "");
+    const sandbox = new Sandbox({ mode: "on", agents: false, root, data, env });
+    const spec = { file: "/bin/sh", args: ["-c", `touch ${mark}`], cwd: at, env };
+    const child = new Child(await sandbox.confine(spec), tracker);
+    const { code, stderr } = await child.ended;
+    expect([code, stderr]).toMatchObject([126, expect.stringContaining("more repositories")]);
+    expect(existsSync(mark)).toBe(false);
+  });
+});

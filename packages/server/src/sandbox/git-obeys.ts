@@ -24,23 +24,27 @@ export interface KeptPath {
 
 /** `folders`: what may be written to; `nested`: repositories in there. */
 export function gitObeys(folders: readonly string[], nested: readonly string[] = []): readonly KeptPath[] {
+  const room = { left: GIT_FOLDERS };
+  const own = folders.flatMap((folder) => obeyedIn(folder, room, false));
   const inner = nested.flatMap((folder) => {
     const top = folders.find((each) => relative(each, folder).split("/")[0] !== "..");
     // Another folder could be put in the place of a repository, too.
-    return top === undefined ? [] : [...above(top, `${relative(top, folder)}/.`), ...obeyedIn(folder)];
+    if (top === undefined) return [];
+    return [...above(top, `${relative(top, folder)}/.`), ...obeyedIn(folder, room, true)];
   });
-  return inOrder([...folders.flatMap(obeyedIn), ...inner]);
+  return inOrder([...own, ...inner]);
 }
 
-function obeyedIn(folder: string): readonly KeptPath[] {
+/** `isKnown`: it was a repository once, whatever shows of that now. */
+function obeyedIn(folder: string, room: Room, isKnown: boolean): readonly KeptPath[] {
   const git = join(folder, ".git");
   const stat = statSync(git, { throwIfNoEntry: false });
-  if (!stat) return isBare(folder) ? [...inGit(folder), ...insideOf(folder)] : [];
+  if (!stat) return isKnown || isBare(folder) ? [...inGit(folder), ...insideOf(folder, room)] : [];
   if (!stat.isDirectory()) return [{ path: git, isFolder: false }, ...ledIn(folder, ledTo(folder, git))];
   return [
     { path: git, isFolder: true, isHeld: true },
     ...inGit(git),
-    ...insideOf(git),
+    ...insideOf(git, room),
     ...ledIn(folder, [git]),
   ];
 }
@@ -102,24 +106,42 @@ function inGit(git: string): readonly KeptPath[] {
   ];
 }
 
-/** What is obeyed in the folders of git in a folder of git, with the way to it: of submodules, whose names may have slashes, and of worktrees. */
-function insideOf(git: string): readonly KeptPath[] {
-  const kept: KeptPath[] = [];
-  let left = GIT_FOLDERS;
-  const look = (folder: string, depth: number): void => {
-    const names = depth > GIT_FOLDER_DEPTH ? [] : foldersIn(folder);
-    if (names.length > 0) kept.push({ path: folder, isFolder: true, isHeld: true });
-    for (const path of names.map((name) => join(folder, name))) {
-      if (left-- <= 0) return;
-      if (!isThere(join(path, "HEAD"))) look(path, depth + 1);
-      else {
-        kept.push({ path, isFolder: true, isHeld: true }, ...inGit(path));
-        look(join(path, "modules"), depth + 1);
-      }
-    }
-  };
-  for (const name of ["modules", "worktrees"]) look(join(git, name), 0);
-  return kept;
+/** How many folders of git are still kept one by one. */
+interface Room {
+  left: number;
+}
+
+/**
+ * What is obeyed in the folders of git in a folder of git, with the way to it: of submodules, whose names may have slashes, and of
+ * worktrees. Where there are more than can be kept one by one, nothing there is written to.
+ */
+function insideOf(git: string, room: Room): readonly KeptPath[] {
+  return ["modules", "worktrees"].flatMap((name) => {
+    const top = join(git, name);
+    const kept: KeptPath[] = [];
+    const isWhole = look(top, 0, kept, room);
+    return isWhole ? kept : [{ path: top, isFolder: true }];
+  });
+}
+
+/** Whether all of it is kept. */
+function look(folder: string, depth: number, kept: KeptPath[], room: Room): boolean {
+  const names = foldersIn(folder);
+  if (names.length === 0) return true;
+  if (depth > GIT_FOLDER_DEPTH || names.length > room.left) return false;
+  kept.push({ path: folder, isFolder: true, isHeld: true });
+  return names.every((name) => {
+    const path = join(folder, name);
+    if (room.left-- <= 0) return false;
+    if (!isGitFolder(path)) return look(path, depth + 1, kept, room);
+    kept.push({ path, isFolder: true, isHeld: true }, ...inGit(path));
+    return look(join(path, "modules"), depth + 1, kept, room);
+  });
+}
+
+/** A command can take away `HEAD`, but nothing that is kept. */
+function isGitFolder(path: string): boolean {
+  return ["HEAD", "config", "commondir"].some((name) => isThere(join(path, name)));
 }
 
 /** The folders on the way to a path, which are held: another one could be put in the place of any of them. */

@@ -2,7 +2,7 @@
 
 // Git obeys
 export const GIT_CONFIG_BYTES = 1024 * 1024;
-/** So many folders of submodules and worktrees, and so deep. */
+/** So many folders of submodules and worktrees are kept one by one, of all repositories together, and so deep; of more none is written to. */
 export const GIT_FOLDERS = 300;
 export const GIT_FOLDER_DEPTH = 8;
 
@@ -14,10 +14,16 @@ export const GIT_CONFIG_INCLUDES = 40;
 export const NESTED_LOOKED_AT = 20_000;
 export const NESTED_REPOSITORIES = 100;
 
+// Known repositories
+export const KNOWN_BYTES = 16 * 1024 * 1024;
+
 // Sockets
 /** One that is newer may be gone again in a moment, and what is not there cannot be covered: the command would not start. */
 export const COVERED_SOCKET_MS = 60_000;
 
 // Sandbox
+/** What bubblewrap takes, with some room, and what the system passes on to a program. */
+export const BUBBLEWRAP_ARGS = 8_900;
+export const ARGUMENT_BYTES = 1_500_000;
 /** How long it may take to find out whether the sandbox works here. */
 export const SANDBOX_TRY_MS = 10_000;

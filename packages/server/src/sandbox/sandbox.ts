@@ -15,9 +15,9 @@ import { bubblewrapArgs, type Confinement, seatbeltProfile } from "./confine.ts"
 import { gitObeys, type KeptPath, takeAway } from "./git-obeys.ts";
 import { type HiddenPath, hiddenPaths, ownFolders } from "./hidden-paths.ts";
 import { hiddenByClass, seenLinks } from "./home-class.ts";
-import { SANDBOX_TRY_MS } from "./limits.ts";
+import { KnownRepositories } from "./known-repositories.ts";
+import { ARGUMENT_BYTES, BUBBLEWRAP_ARGS, SANDBOX_TRY_MS } from "./limits.ts";
 import type { SandboxMode } from "./mode.ts";
-import { nestedRepositories } from "./nested.ts";
 import { socketsOfOthers } from "./sockets.ts";
 
 export interface SandboxOptions {
@@ -57,10 +57,12 @@ interface Tool {
 
 export class Sandbox {
   readonly #options: SandboxOptions;
+  readonly #repositories: KnownRepositories;
   #found: Promise<Tool | string> | undefined;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
+    this.#repositories = new KnownRepositories(options.data);
   }
 
   get confinesAgents(): boolean {
@@ -106,7 +108,7 @@ export class Sandbox {
 
   async #common(writable: readonly string[], cwd: string) {
     const isRoot = process.getuid?.() === 0;
-    const nested = await Promise.all(writable.map(nestedRepositories));
+    const nested = await Promise.all(writable.map((folder) => this.#repositories.in(folder)));
     const kept = gitObeys(writable, nested.flat());
     return { writable, kept, sockets: socketsOfOthers(), empty: this.#empty, isRoot, cwd };
   }
@@ -168,9 +170,18 @@ export class Sandbox {
 
 function wrap({ file, isSeatbelt }: Tool, spec: ChildSpec, confinement: Confinement): ChildSpec {
   const first = isSeatbelt ? ["-p", seatbeltProfile(confinement)] : bubblewrapArgs(confinement);
-  const onGone = () => takeAway(confinement.kept);
-  return { ...spec, file, args: [...first, spec.file, ...spec.args], onGone };
+  const args = [...first, spec.file, ...spec.args];
+  const bytes = args.reduce((sum, arg) => sum + Buffer.byteLength(arg) + 1, 0);
+  const isTooLong = args.length > BUBBLEWRAP_ARGS || bytes > ARGUMENT_BYTES;
+  // Never unconfined: instead of it, the reason is printed.
+  if (isTooLong) return { ...spec, file: "/bin/sh", args: ["-c", SAY, "sh", TOO_MUCH] };
+  return { ...spec, file, args, onGone: () => takeAway(confinement.kept) };
 }
+
+const SAY = "printf '%s\\n' \"$1\" >&2; exit 126";
+const TOO_MUCH =
+  "Not run: the folder has more repositories and git settings than the sandbox can protect. " +
+  "Serve a smaller folder, or take away some of them.";
 
 /** Where links lead; of what is not there, the path itself. */
 function real(path: string): string {

@@ -9,7 +9,7 @@ import { Turns } from "./turns.ts";
 it("[D64] [CM16] the tasks of the agent that works, or waits, are told without asking for anything else", async () => {
   const tasks = [{ id: "b1", description: "npm run dev" }];
   const turns = {
-    runIn: (id: string) => (id === "c" ? { tasks: async () => tasks } : undefined),
+    liveIn: (id: string) => (id === "c" ? { run: { tasks: async () => tasks } } : undefined),
     drivers: { tasks: (id: string) => (id === "waits" ? tasks : []) },
   };
   const [, offers] = agentTools(turns as unknown as Turns, "/");

@@ -84,7 +84,8 @@ async function changed(
   turns: Turns,
   { conversation, mode, model, effort, stop_task: task }: Change,
 ) {
-  const run = turns.runIn(conversation);
+  const live = turns.liveIn(conversation);
+  const run = live?.run;
   const isTaskAlone = task !== undefined && mode === undefined && model === undefined && effort === undefined;
   if (isTaskAlone && !(await hasTask(run, task))) return stopBetween(turns, conversation, task);
   if (!run) return problem("gone", "no agent is working in this conversation");
@@ -92,6 +93,7 @@ async function changed(
   if (noMode) return noMode;
   const unable = problem("unavailable", "this agent cannot change that while it is working");
   const done: string[] = [];
+  if (mode) live?.mode.chosen(mode);
   const each: [string, (() => Promise<Problem | undefined>) | undefined][] = [
     ["mode", mode && run.setMode ? () => run.setMode?.(mode) ?? Promise.resolve(unable) : undefined],
     ["model", model && run.setModel ? () => run.setModel?.(model) ?? Promise.resolve(unable) : undefined],
@@ -119,7 +121,7 @@ async function changed(
 
 /** What agents run in the background, in a turn and between turns. */
 async function tasksIn(turns: Turns, conversation: string): Promise<readonly AgentTask[]> {
-  const running = (await turns.runIn(conversation)?.tasks?.()) ?? [];
+  const running = (await turns.liveIn(conversation)?.run.tasks?.()) ?? [];
   return [...running, ...turns.drivers.tasks(conversation)];
 }
 

@@ -25,6 +25,7 @@ import {
 } from "@blockyard/kernel";
 import type { Secrets } from "../ingest/secrets.ts";
 import { deedOf, lateMode, lateText, withPlan } from "./late-answer.ts";
+import type { ModeWatch } from "./mode-watch.ts";
 import { readPlan } from "./read-plan.ts";
 import { refusalText } from "./refusal.ts";
 import { type Decision, isOwnSuggestion, type Rules } from "./rules/rules.ts";
@@ -36,6 +37,8 @@ export type Answered = { readonly state: "allowed" | "denied" | "answered" } | P
 interface Live {
   readonly start: TurnStart;
   readonly run: Run;
+  /** Knows what the owner has allowed. */
+  readonly mode: Pick<ModeWatch, "answered">;
 }
 
 export interface AnsweringOptions {
@@ -167,9 +170,10 @@ export class Answering {
     });
     if (isProblem(answered)) return answered;
     const shown = this.#asked(live, answered.ask);
+    const byRule = rule !== undefined && rule !== RESTARTED;
+    live.mode.answered({ allow: given.allow, byRule, shown, answer: given.answer });
     live.run.answer({
-      ...{ ask, allow: given.allow, shown, input: shown.input ?? null, said },
-      byRule: rule !== undefined && rule !== RESTARTED,
+      ...{ ask, allow: given.allow, shown, input: shown.input ?? null, said, byRule },
       answer: forAgent(given),
       message: rule === undefined || said === undefined ? refusalText(said) : said,
       plan: plan?.text,

@@ -46,6 +46,10 @@ export const LATER_GRACE_MS = 5_000;
 /** How long one may take to say it. */
 export const LOGIN_MS = 8_000;
 
+// Turn opener
+/** So many turns an agent begins by itself behind one that somebody has asked for. */
+export const OWN_TURNS = 50;
+
 // Prices
 /** A table for every model there is takes a fraction of it. */
 export const PRICES_BYTES = 1024 * 1024;

@@ -1,11 +1,12 @@
 /**
- * The mode of one run, as its agent says it: where the agent goes into another one than it was asked for (a plan was approved), that
- * one is the conversation's, at once. Not full access: only a person gives that.
+ * The mode of one run, as its agent says it. Where the agent goes into a stricter one than the conversation has, that one is the
+ * conversation's, at once. Into a freer one it goes only where the owner has allowed that in this turn (a plan was approved, or a mode was
+ * chosen with an answer); otherwise it is told to go back, and the owner's choice stays. Never full access: only a person gives that.
  */
 
-import type { Kernel } from "@blockyard/kernel";
-import { keepMode, type Mode } from "./mode.ts";
-import type { Run, TurnStart } from "./run.ts";
+import { isProblem, type JsonObject, type Kernel } from "@blockyard/kernel";
+import { isFreer, keepMode, type Mode, modeIn } from "./mode.ts";
+import type { Answer, Run, TurnStart } from "./run.ts";
 
 export class ModeWatch {
   readonly #kernel: Kernel;
@@ -13,6 +14,8 @@ export class ModeWatch {
   readonly #run: Run;
   /** Unknown until the agent works as it was asked to: before that it may still be in the mode of an earlier turn. */
   #last: Mode | undefined;
+  /** How far the owner lets it go in this turn, besides what was chosen for the conversation. */
+  #allowed: Mode = "plan";
 
   constructor(kernel: Kernel, start: TurnStart, run: Run) {
     this.#kernel = kernel;
@@ -28,28 +31,48 @@ export class ModeWatch {
     if (mode === undefined || !isKnown) return;
     const isFirst = this.#last === undefined;
     this.#last = mode;
-    if (!isFirst) this.#keep(mode).catch((error) => this.#kernel.onFault(error));
+    if (!isFirst) this.#take(mode, "ask").catch((error) => this.#kernel.onFault(error));
+  }
+
+  /** The owner chooses a mode while the agent works: it may say so before that is written. */
+  chosen(mode: Mode): void {
+    this.#allowed = mode;
+  }
+
+  /** The agent is about to be told the owner's answer. */
+  answered({ allow, byRule, shown, answer }: Pick<Answer, "allow" | "byRule" | "shown" | "answer">): void {
+    if (!allow || byRule) return;
+    const taken = shown.suggestions?.find(({ id }) => id === answer?.suggestion);
+    const { type, kind } = (taken?.native ?? {}) as JsonObject;
+    const isMode = taken !== undefined && (type === "setMode" || kind === "allow_always");
+    if (shown.kind !== "plan" && !isMode) return;
+    const mode = taken?.id === "ask" ? "ask" : "edits";
+    if (isFreer(mode, this.#allowed)) this.#allowed = mode;
   }
 
   /** The run is over. */
   async end(): Promise<void> {
     const { mode } = this.#run;
-    if (mode !== undefined && mode !== this.#wanted) await this.#keep(mode);
+    // Where nobody has chosen any, the mode in which it has worked from the start is the one of its own settings.
+    if (mode !== undefined && mode !== this.#wanted) await this.#take(mode, this.#last ?? mode);
   }
 
   get #wanted(): Mode {
     return this.#start.request.mode ?? "ask";
   }
 
-  async #keep(mode: Mode): Promise<void> {
-    if (mode === "full") return;
+  /** `unchosen`: what counts where nobody has chosen a mode. */
+  async #take(mode: Mode, unchosen: Mode): Promise<void> {
     const { request, by } = this.#start;
-    await this.#kernel.write(request.conversation, {
+    const back = await this.#kernel.write(request.conversation, {
       agent: by,
       plan: (draft) => {
-        keepMode(draft, mode);
+        const chosen = modeIn(draft.record.metadata) ?? request.mode ?? unchosen;
+        if (isFreer(mode, chosen) && isFreer(mode, this.#allowed)) return chosen;
+        if (mode !== "full") keepMode(draft, mode);
         return null;
       },
     });
+    if (back !== null && !isProblem(back)) await this.#run.setMode?.(back);
   }
 }

@@ -1,5 +1,5 @@
 /** Modes: which are offered, and which a conversation keeps. */
-import { Kernel, MemoryStore, VirtualEnv } from "@blockyard/kernel";
+import { type Block, type BlockId, Kernel, MemoryStore, VirtualEnv } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { STREAM } from "./agents.ts";
 import type { Driver } from "./driver.ts";
@@ -11,9 +11,12 @@ import { Turns } from "./turns.ts";
 interface Held {
   mode: Mode | undefined;
   readonly over: Promise<void>;
+  /** The block in which it asks. */
+  asking?: BlockId;
 }
 
 async function harness(fullAccess: boolean, after?: Mode, held?: Held) {
+  const told: Mode[] = [];
   const kernel = new Kernel(new VirtualEnv(1), new MemoryStore("m"));
   const starts: TurnStart[] = [];
   const driver: Driver = {
@@ -29,8 +32,12 @@ async function harness(fullAccess: boolean, after?: Mode, held?: Held) {
         },
         stop: () => undefined,
         kill: () => undefined,
-        asks: () => undefined,
+        asks: () => held?.asking,
         answer: () => undefined,
+        setMode: async (mode) => {
+          told.push(mode);
+          return undefined;
+        },
       };
     },
   };
@@ -43,7 +50,7 @@ async function harness(fullAccess: boolean, after?: Mode, held?: Held) {
     while (turns.running > 0) await new Promise((next) => setImmediate(next));
     return made;
   };
-  return { kernel, turns, turn, starts, conversation };
+  return { kernel, turns, turn, starts, conversation, told };
 }
 
 it("[D63] full access is offered by a server that was started with it, and by no other", async () => {
@@ -84,31 +91,88 @@ it("[D63] a conversation keeps its mode, and one that it may not have any more b
   expect(starts.at(-1)?.request.mode).toBe("ask");
 });
 
-it("[D63] the mode into which an agent goes by itself is the conversation's", async () => {
-  const { turn, starts } = await harness(false, "edits");
-  await turn("plan");
-  await turn();
-  expect(starts.map(({ request }) => request.mode)).toEqual(["plan", "edits"]);
-});
+it.each([
+  ["edits", "plan", "plan"],
+  ["edits", "edits", "edits"],
+  ["plan", "edits", "plan"],
+  ["ask", "edits", "ask"],
+  ["edits", "ask", "ask"],
+  ["ask", undefined, undefined],
+  ["edits", undefined, "edits"],
+] as const)(
+  "[D63] [AC319] an agent that ends in %s, where the owner had chosen %s, leaves %s",
+  async (own, chosen, left) => {
+    const { turn, starts } = await harness(false, own);
+    await turn(chosen);
+    await turn();
+    expect(starts.map(({ request }) => request.mode)).toEqual([chosen, left]);
+  },
+);
 
-it("[D63] it is so at once, while the turn goes on, and not for what an earlier turn has left", async () => {
+/** A turn that goes on, in which the agent says its modes. */
+async function saying(chosen: Mode | undefined, first: Mode) {
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
-  const held: Held = { mode: "edits", over };
-  const { kernel, turn, conversation } = await harness(false, undefined, held);
-  const done = turn("plan");
-  const says = async (mode: Mode) => {
-    held.mode = mode;
-    const said = { kind: "text", role: "model", text: mode } as const;
-    await kernel.write(conversation, { agent: "any", plan: (draft) => draft.create(said) });
+  const held: Held = { mode: first, over };
+  const { kernel, turns, turn, conversation, told } = await harness(false, undefined, held);
+  const done = turn(chosen);
+  const kept = async () => {
     await new Promise((next) => setImmediate(next));
     const read = await kernel.conversation(conversation);
     return "metadata" in read ? read.metadata.mode : read;
   };
+  const says = async (mode: Mode) => {
+    held.mode = mode;
+    const said = { kind: "text", role: "model", text: mode } as const;
+    await kernel.write(conversation, { agent: "any", plan: (draft) => draft.create(said) });
+    return kept();
+  };
+  const answers = async (ask: object, given: object) => {
+    const metadata = {
+      toolUseId: "u",
+      toolName: "T",
+      ask: { id: "a1", state: "asked", title: "May I?", ...ask },
+    } as never;
+    const asking = (await kernel.write(conversation, {
+      agent: "any",
+      plan: (draft) => draft.create({ kind: "tool_call", role: "model", text: "{}", metadata }),
+    })) as Block;
+    held.asking = asking.id;
+    expect(await turns.answer("root", asking.id, "a1", { allow: true, ...given })).toHaveProperty("state");
+  };
+  const close = () => {
+    end();
+    return done;
+  };
+  return { says, answers, close, told };
+}
+
+it("[D63] [AC319] it is so at once, while the turn goes on, and not for what an earlier turn has left", async () => {
+  const { says, close, told } = await saying("edits", "plan");
   const seen: unknown[] = [];
-  for (const mode of ["edits", "plan", "ask", "full", "edits"] as const) seen.push(await says(mode));
-  expect(seen).toEqual(["plan", "plan", "ask", "ask", "edits"]);
-  end();
-  await done;
+  for (const mode of ["plan", "edits", "ask", "full", "edits", "plan", "ask"] as const)
+    seen.push(await says(mode));
+  expect(seen).toEqual(["edits", "edits", "ask", "ask", "ask", "plan", "plan"]);
+  // Where it goes further than it was allowed to, it is told to go back.
+  expect(told).toEqual(["ask", "ask", "plan"]);
+  await close();
+});
+
+const MODE = { id: "1", label: "Accept edits", scope: "conversation", native: { type: "setMode" } };
+const RULE = { id: "2", label: "Allow `ls`", scope: "conversation", native: { type: "addRules" } };
+it.each([
+  ["a plan", { kind: "plan" }, {}, "edits"],
+  ["a plan, asking before edits", { kind: "plan", suggestions: [{ ...MODE, id: "ask" }] }, "ask", "plan"],
+  ["a call, with the mode", { kind: "permission", suggestions: [MODE] }, "1", "edits"],
+  ["a call, with a rule", { kind: "permission", suggestions: [RULE] }, "2", "plan"],
+  ["a call", { kind: "permission" }, {}, "plan"],
+  ["a plan, which is refused", { kind: "plan" }, { allow: false }, "plan"],
+])("[AC319] once the owner has allowed %s, an agent may edit or not", async (_, ask, chosen, left) => {
+  const { says, answers, close, told } = await saying("plan", "plan");
+  await says("plan");
+  await answers(ask, typeof chosen === "string" ? { answer: { suggestion: chosen } } : chosen);
+  expect(await says("edits")).toBe(left);
+  expect(told).toEqual(left === "edits" ? [] : ["plan"]);
+  await close();
 });
 
 it("[D63] an agent that says it has full access does not give it to the conversation", async () => {

@@ -10,6 +10,11 @@ import { problem } from "@blockyard/kernel/plain";
 export const MODES = ["plan", "ask", "edits", "full"] as const;
 export type Mode = (typeof MODES)[number];
 
+/** Whether one lets an agent do more than the other, without being asked. */
+export function isFreer(mode: Mode, than: Mode): boolean {
+  return MODES.indexOf(mode) > MODES.indexOf(than);
+}
+
 /** How an agent confines the commands that it runs, where that can be chosen apart from its mode. */
 export const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"] as const;
 export type SandboxChoice = (typeof SANDBOXES)[number];

@@ -8,6 +8,7 @@ import { type AgentId, type ConversationId, isProblem, type Kernel, randomName }
 import type { Driver } from "./driver.ts";
 import { modeIn } from "./mode.ts";
 import type { Queued } from "./steering.ts";
+import { ALONE } from "./turn-opener.ts";
 
 interface OwnTurnsOptions {
   readonly kernel: Kernel;
@@ -47,7 +48,8 @@ export class OwnTurns {
     const mode = modeIn(record.metadata);
     const place = { ...(cwd === undefined ? {} : { cwd }), ...(mode === undefined ? {} : { mode }) };
     const request = { conversation, provider: driver.provider, prompt: "", ...place };
-    await begin({ id: `turn-${randomName(kernel.env, 8)}`, request, by, isOwn: true }, driver);
+    const begun = await begin({ id: `turn-${randomName(kernel.env, 8)}`, request, by, isOwn: true }, driver);
+    if (begun === ALONE) return driver.close?.(conversation);
     // It could not begin, since another node has a turn there: it does when that is over.
     if (driver.isAwake?.(conversation)) this.#awake.set(conversation, { driver, by });
   }

@@ -3,6 +3,7 @@ import { type Ask, isProblem, type JsonObject, Kernel, MemoryStore, VirtualEnv }
 import { expect, it } from "vitest";
 import { must } from "../testing/session-harness.ts";
 import { Answering } from "./answering.ts";
+import { ModeWatch } from "./mode-watch.ts";
 import type { Answer, Run, TurnRequest, TurnStart } from "./run.ts";
 import type { Given } from "./write-answer.ts";
 
@@ -61,7 +62,11 @@ class Waiting {
       return read;
     };
     this.#answering = new Answering({
-      ...{ kernel, rules: undefined, liveIn: () => ({ start, run }) },
+      ...{
+        kernel,
+        rules: undefined,
+        liveIn: () => ({ start, run, mode: new ModeWatch(kernel, start, run) }),
+      },
       start: async () => undefined,
     });
     return this;
@@ -151,7 +156,13 @@ it("[D62] [D53] [D63] after a restart a plan is carried out in the mode that was
     const made = await kernel.write(conversation, {
       agent: "claude",
       plan: (draft) => {
-        const begun = { id: turn, provider: "claude", agent: "claude", startedBy: "ann", startedAt: draft.at };
+        const begun = {
+          id: turn,
+          provider: "claude",
+          agent: "claude",
+          startedBy: "ann",
+          startedAt: draft.at,
+        };
         const plan = draft.create({
           kind: "text",
           role: "model",

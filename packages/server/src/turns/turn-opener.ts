@@ -3,8 +3,9 @@
  * is still its sender's. A message that cannot be sent is dropped, and the conversation says why. It starts nothing.
  */
 
-import { isProblem, type Kernel, type Problem, problem } from "@blockyard/kernel";
+import { type ConversationId, isProblem, type Kernel, type Problem, problem } from "@blockyard/kernel";
 import { attachedSizes } from "./attachments.ts";
+import { OWN_TURNS } from "./limits.ts";
 import { isText, type Opened, openOwnTurn, openTurn } from "./open-turn.ts";
 import type { RemoteTurns } from "./remote-turns.ts";
 import type { Queued } from "./steering.ts";
@@ -14,10 +15,18 @@ import { drop } from "./waiting.ts";
 /** Not an answer to a caller: the turn waits. */
 export const ELSEWHERE = problem("busy", "another node is running a turn in this conversation");
 
+/** An agent goes on by itself, and nobody has said anything for long. */
+export const ALONE = problem(
+  "busy",
+  `The agent went on by itself ${OWN_TURNS} times without a message from you, and was stopped. Send one to go on.`,
+);
+
 export class TurnOpener {
   readonly #kernel: Kernel;
   readonly #end: TurnEnd;
   readonly #remote: RemoteTurns | undefined;
+  /** How many turns the agent of a conversation has begun by itself since somebody asked for one. */
+  readonly #alone = new Map<ConversationId, number>();
 
   constructor(kernel: Kernel, end: TurnEnd, remote: RemoteTurns | undefined) {
     this.#kernel = kernel;
@@ -29,6 +38,7 @@ export class TurnOpener {
   async open(queued: Queued): Promise<Opened | Problem> {
     const { request, by, waiting } = queued;
     if (queued.isOwn) return this.#openOwn(queued);
+    this.#alone.delete(request.conversation);
     const sizes = await attachedSizes(this.#kernel.store, request.attachments ?? []);
     for (;;) {
       const seen = waiting === undefined ? undefined : await this.#kernel.log(waiting, { version: 0 });
@@ -53,12 +63,20 @@ export class TurnOpener {
   }
 
   /** One that the agent has begun by itself. */
-  #openOwn(queued: Queued): Promise<Opened | Problem> {
-    return this.#kernel.write(queued.request.conversation, {
+  async #openOwn(queued: Queued): Promise<Opened | Problem> {
+    const { conversation } = queued.request;
+    const before = this.#alone.get(conversation) ?? 0;
+    if (before >= OWN_TURNS) {
+      await this.#end.show(queued, ALONE.message);
+      return ALONE;
+    }
+    const opened = await this.#kernel.write(conversation, {
       agent: queued.by,
       plan: (draft) =>
         this.#remote?.runsIn(draft) ? ELSEWHERE : openOwnTurn(draft, queued, this.#remote?.node),
     });
+    if (!isProblem(opened)) this.#alone.set(conversation, before + 1);
+    return opened;
   }
 
   /** A message that waited and cannot be sent: nobody waits for the answer any more, so the conversation says it. */

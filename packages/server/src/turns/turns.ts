@@ -40,7 +40,7 @@ import { OwnTurns } from "./own-turns.ts";
 import { type Commanded, RemoteCommands } from "./remote-commands.ts";
 import { RemoteTurns } from "./remote-turns.ts";
 import type { Rules } from "./rules/rules.ts";
-import type { Run, TurnRequest } from "./run.ts";
+import type { TurnRequest } from "./run.ts";
 import { type Queued, type Started, type Steered, Steering } from "./steering.ts";
 import { TurnCheck } from "./turn-check.ts";
 import { TurnEnd } from "./turn-end.ts";
@@ -148,9 +148,9 @@ export class Turns {
     return this.drivers.get(provider)?.abilities.modes ?? [];
   }
 
-  /** What runs in a conversation of this node. */
-  runIn(conversation: ConversationId): Run | undefined {
-    return this.#runs.get(conversation)?.run;
+  /** What runs in a conversation of this node, and who watches its mode. */
+  liveIn(conversation: ConversationId): Pick<Live, "run" | "mode"> | undefined {
+    return this.#runs.get(conversation);
   }
 
   get running(): number {

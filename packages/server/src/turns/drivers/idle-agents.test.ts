@@ -72,7 +72,7 @@ it("[D56] one that runs something in the background waits longer, beside the nex
   expect(busy.every(({ isKilled }) => isKilled)).toBe(true);
 });
 
-it("[D56] one that runs something else than before waits anew, unless it was taken meanwhile", async () => {
+it("[D56] one that wakes waits anew, unless it was taken meanwhile", async () => {
   const env = new VirtualEnv(1);
   const idle = new IdleAgents<Agent>(env, 1_000);
   const agent = new Agent();
@@ -83,7 +83,49 @@ it("[D56] one that runs something else than before waits anew, unless it was tak
   expect(agent.isKilled).toBe(false);
   expect(idle.take("a", () => true)).toBe(agent);
   idle.renew(agent);
+  idle.changed(agent);
   expect(idle.size).toBe(0);
   await env.advance(5_000);
   expect(agent.isKilled).toBe(false);
+});
+
+it("[D56] [AC320] one whose tasks change waits as what it runs now, and never longer than it could from the start", async () => {
+  const env = new VirtualEnv(1);
+  const idle = new IdleAgents<Agent>(env, 1_000);
+  const agent = Object.assign(new Agent(), { isBusy: true });
+  idle.put("a", agent);
+  await env.advance(5_000);
+  agent.isBusy = false;
+  idle.changed(agent);
+  await env.advance(900);
+  expect(agent.isKilled).toBe(false);
+  await env.advance(200);
+  expect(agent.isKilled).toBe(true);
+  // It cannot keep itself alive by saying that it runs something else.
+  const other = Object.assign(new Agent(), { isBusy: true });
+  idle.put("b", other);
+  const later = Object.assign(new Agent(), { isBusy: true });
+  idle.put("c", later);
+  for (let passed = 0; passed < bounds.busyMs - 1_000; passed += 1_000) {
+    await env.advance(1_000);
+    idle.changed(other);
+  }
+  expect([other.isKilled, idle.of("b")]).toEqual([false, [other]]);
+  await env.advance(1_100);
+  expect(other.isKilled).toBe(true);
+});
+
+it("[AC320] nor is one that says so the last to make room", async () => {
+  const env = new VirtualEnv(1);
+  const idle = new IdleAgents<Agent>(env);
+  const agents = Array.from({ length: bounds.busyAgents + 1 }, () =>
+    Object.assign(new Agent(), { isBusy: true }),
+  );
+  for (const [i, agent] of agents.slice(0, -1).entries()) {
+    idle.put(`c${i}`, agent);
+    await env.advance(10);
+  }
+  idle.changed(agents[0] as Agent);
+  idle.put("last", agents.at(-1) as Agent);
+  expect(agents.map(({ isKilled }) => isKilled)).toEqual([true, ...agents.slice(1).map(() => false)]);
 });

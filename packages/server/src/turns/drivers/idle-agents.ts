@@ -18,6 +18,8 @@ interface Waiting {
 interface Place<T> {
   readonly conversation: ConversationId;
   readonly agent: T;
+  /** When it began to wait. */
+  readonly sinceMs: number;
   readonly cancel: () => void;
 }
 
@@ -39,19 +41,33 @@ export class IdleAgents<T extends Waiting> {
     return this.#places.length;
   }
 
-  /** One that waits does so anew: what it runs is something else. Not one that was taken meanwhile. */
+  /** One that waits does so anew: it has begun something by itself. Not one that was taken meanwhile. */
   renew(agent: T): void {
     const known = this.#places.find((place) => place.agent === agent);
     if (known) this.put(known.conversation, agent);
   }
 
+  /** What it runs is something else: it waits for that, and not longer than one that runs something since it began to wait. */
+  changed(agent: T): void {
+    const known = this.#places.find((place) => place.agent === agent);
+    if (known) this.#put(known.conversation, agent, known.sinceMs);
+  }
+
   /** It waits from now on; one that waits already waits anew. */
   put(conversation: ConversationId, agent: T): void {
+    this.#put(conversation, agent, this.#env.monotonic());
+  }
+
+  #put(conversation: ConversationId, agent: T, sinceMs: number): void {
     if (this.#isClosed) return this.#end(agent);
     const isNew = !this.#leave(agent);
     for (const other of this.of(conversation)) if (!other.isBusy) this.#drop(other);
-    const cancel = this.#env.after(agent.isBusy ? bounds.busyMs : this.#idleMs, () => this.#drop(agent));
-    this.#places = [...this.#places, { conversation, agent, cancel }];
+    const mostMs = Math.max(bounds.busyMs - (this.#env.monotonic() - sinceMs), 0);
+    const waitMs = agent.isBusy ? mostMs : Math.min(this.#idleMs, mostMs);
+    const cancel = this.#env.after(waitMs, () => this.#drop(agent));
+    this.#places = [...this.#places, { conversation, agent, sinceMs, cancel }].sort(
+      (a, b) => a.sinceMs - b.sinceMs,
+    );
     if (isNew) void agent.child.ended.then(() => this.#drop(agent));
     const like = this.#places.filter((place) => place.agent.isBusy === agent.isBusy);
     const most = agent.isBusy ? bounds.busyAgents : bounds.idleAgents;

@@ -20,6 +20,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Secrets } from "../../../ingest/secrets.ts";
 import { ProcessTracker } from "../../../processes/process-tracker.ts";
 import { nodeEnv } from "../../../system/env.ts";
+import { OWN_TURNS } from "../../limits.ts";
 import { Turns } from "../../turns.ts";
 import { type ClaudeOptions, claudeDriver } from "./driver.ts";
 
@@ -195,4 +196,57 @@ it("[D97] what a command says at its end is there once, where secrets are taken 
   say(0, ...served);
   await vi.waitFor(async () => expect(await block("command")).toMatchObject({ status: "done" }), WAIT);
   expect(JSON.parse(await call())).toEqual(INPUT);
+});
+
+async function mode(): Promise<unknown> {
+  const record = await kernel.conversation(conversation);
+  return isProblem(record) ? record : record.metadata.mode;
+}
+
+/** Turns that the agent has begun by itself. */
+async function own(): Promise<readonly Turn[]> {
+  return ((await kernel.turns(conversation)) as readonly Turn[]).slice(1);
+}
+
+it("[AC319] a turn that it begins by itself has the mode that the owner has chosen, and changes that to no freer one", async () => {
+  open();
+  await serving();
+  await kernel.write(conversation, {
+    agent: "ann",
+    plan: (draft) => {
+      draft.conversation({ metadata: { mode: "plan" } });
+      return null;
+    },
+  });
+  say(0, { ...init, permissionMode: "acceptEdits" }, text("It is served."));
+  const asked = () => readFileSync(join(folder, "heard-0"), "utf8");
+  await vi.waitFor(() => expect(asked()).toContain('"subtype":"set_permission_mode","mode":"plan"'), WAIT);
+  expect(await own()).toMatchObject([{ status: "running" }]);
+  say(0, result);
+  await vi.waitFor(async () => expect(await own()).toMatchObject([{ status: "done" }]), WAIT);
+  await vi.waitFor(() => expect(turns.running).toBe(0), WAIT);
+  expect(await mode()).toBe("plan");
+});
+
+it("[AC320] one that goes on by itself without end is ended, and the conversation says so; a message begins anew", async () => {
+  open();
+  await serving();
+  for (let n = 1; n <= OWN_TURNS; n++) {
+    say(0, init, text(`On and on ${n}.`), result);
+    await vi.waitFor(async () => {
+      expect((await own()).filter(({ status }) => status === "done").length).toBe(n);
+      expect(turns.running).toBe(0);
+    }, WAIT);
+  }
+  say(0, init, text("One more."), result);
+  await vi.waitFor(async () => expect(await block("error")).toBeDefined(), WAIT);
+  const told = await kernel.whole((await block("error"))?.id ?? "");
+  expect(told).toMatchObject({ text: expect.stringContaining(`${OWN_TURNS} times`) });
+  expect((await own()).length).toBe(OWN_TURNS);
+  await vi.waitFor(() => expect(turns.drivers.tasks(conversation)).toEqual([]), WAIT);
+  const next = await ask("Go on");
+  say(1, read(await message(1, 0)), init, ...serve, text("Going on."), result);
+  expect(await over(next)).toMatchObject({ status: "done" });
+  say(1, init, text("Once more."), result);
+  await vi.waitFor(async () => expect((await own()).length).toBe(OWN_TURNS + 2), WAIT);
 });

@@ -11,6 +11,7 @@ import {
   type Draft,
   isProblem,
   type Kernel,
+  limits,
   type Problem,
   problem,
 } from "@blockyard/kernel";
@@ -274,7 +275,7 @@ function runIn(place: Place, start: TurnStart, peer: ClaudePeer, its: RunOptions
 
 /** Of a turn that goes on. Its end says what it really cost; where nobody lives to hear that, it was at least this. */
 async function keepCost(kernel: Kernel, { id, by, request }: TurnStart, costUsd: number): Promise<void> {
-  if (!(costUsd > 0)) return;
+  if (!(costUsd > 0 && costUsd <= limits.turnUsd)) return;
   const plan = (draft: Draft) => {
     const turn = draft.turn(id);
     if (turn?.status === "running") draft.setTurn({ ...turn, costUsd: (turn.costUsd ?? 0) + costUsd });
@@ -298,7 +299,7 @@ function rests(
       idle.renew(peer);
       place.wake(conversation, by);
     },
-    onTasks: () => idle.renew(peer),
+    onTasks: () => idle.changed(peer),
   });
   // One that has just ended is told of to its stream, and waits for nothing.
   if (!peer.isClosed) idle.put(conversation, peer);

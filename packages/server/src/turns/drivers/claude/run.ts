@@ -218,12 +218,13 @@ export class ClaudeRun implements Trial {
 
   #begin(): void {
     const { mode, model, effort, input } = this.#turn;
-    if (input === undefined) return;
+    const isOther = mode !== undefined && NATIVE_MODES[mode] !== this.#peer.mode;
+    // One that it has begun by itself goes on in the mode that was last chosen.
+    if (input === undefined) return void (isOther && this.setMode(mode));
     // It was stopped before it was asked for anything.
     if (this.#stopping !== undefined)
       return this.#stopping === "cancelled" && this.#turn.keeps ? this.#leave() : this.#peer.child.kill();
-    if (mode !== undefined && NATIVE_MODES[mode] !== this.#peer.mode)
-      void this.#peer.request("set_permission_mode", { mode: NATIVE_MODES[mode] });
+    if (isOther) void this.setMode(mode);
     if (model !== undefined && model !== this.#peer.wanted) void this.setModel(model);
     if (effort !== undefined && effort !== this.#peer.effort) void this.setEffort(effort);
     this.#peer.write(input);

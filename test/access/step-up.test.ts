@@ -108,8 +108,13 @@ describe("step-up", () => {
       ];
       for (const proof of bad)
         expect([proof, await call(tool, body, proof)]).toMatchObject([proof, needsProof]);
+      // A page asks so first, and then signs: only what comes unsigned over HTTP is logged as refused.
+      const since = harness.lines.length;
       const overSocket = await socketCall(tool, JSON.parse(body));
       expect(overSocket).toMatchObject({ problem: needsProof });
+      expect(harness.refusals(since)).toEqual([]);
+      await call(tool, body);
+      expect(harness.refusals(since)).toMatchObject([{ status: 403, why: expect.stringContaining("proof") }]);
       // Neither an agent nor a viewer gets by with anything.
       for (const token of [harness.agent(`thief-${tool}`), harness.viewer(`eye-${tool}`)])
         expect(await harness.call(tool, JSON.parse(body), token)).toMatchObject({ problem: "forbidden" });

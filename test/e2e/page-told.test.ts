@@ -126,7 +126,8 @@ test("[V129] [V132] [V133] a call reads as people say it, with short paths; an a
     const own = { toolUseId: "AskUserQuestion", toolName: "AskUserQuestion" };
     make({ ...result, parent: question, text: raw, metadata: own });
     const edit = make({ ...call("apply_patch", { compactParams: "/repo/shop/src/a.ts" }), parent: question });
-    const changes = [{ path: "/repo/shop/src/a.ts", kind: "modify", diff: "@@ -1 +1 @@\n-a\n+b\n" }];
+    const diff = "@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n";
+    const changes = [{ path: "/repo/shop/src/a.ts", kind: "modify", diff }];
     const patch = { toolUseId: "apply_patch", toolName: "apply_patch", changes };
     make({ ...result, kind: "file_change", parent: edit, text: "", metadata: patch });
     const metadata = { notice: "warning" };
@@ -155,6 +156,9 @@ test("[V129] [V132] [V133] a call reads as people say it, with short paths; an a
   expect(await edit.locator(".file-open").getAttribute("title")).toContain("/repo/shop/src/a.ts");
   await edit.getByRole("button", { name: "Copy the path /repo/shop/src/a.ts" }).click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("/repo/shop/src/a.ts");
+  // A remark in a diff is a line of it, not a box.
+  const remark = edit.locator(".diff-row", { hasText: "No newline at end of file" });
+  expect(await remark.evaluate((row) => getComputedStyle(row).boxShadow)).toBe("none");
   const notice = page.locator(`article[data-block="${warned}"]`);
   const height = async () => (await notice.boundingBox())?.height ?? 0;
   const closed = await height();

@@ -63,7 +63,7 @@ export class TurnWriter {
     if (!turn || (turn.status !== "running" && !this.#options.keep)) return;
     const { type: _type, turn: _turn, models, at, ...rest } = event;
     const endedAt = at ?? this.#draft.at;
-    const model = turn.model ?? models?.[0];
+    const model = answeringModel(turn) ?? models?.[0];
     this.#place.turn = undefined;
     const ended = {
       ...begunTurn(turn),
@@ -129,4 +129,12 @@ export class TurnWriter {
     this.changed.set(turn.id, turn);
     this.#draft.setTurn(turn);
   }
+}
+
+/** Who asked for a model may have used another name for it ("sonnet"): its messages have the name that counts. */
+function answeringModel({ model, messages = {} }: Turn): string | undefined {
+  const answered = Object.values(messages).flatMap((each) =>
+    each.parent === undefined && each.model !== undefined && !each.model.startsWith("<") ? [each.model] : [],
+  );
+  return model !== undefined && answered.includes(model) ? model : (answered[0] ?? model);
 }

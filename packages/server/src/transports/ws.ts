@@ -295,8 +295,9 @@ export class WsTransport {
   }
 
   #sendFrame(ws: WebSocket, caller: Caller, frame: ServerFrame): void {
-    if ("problem" in frame && frame.problem.problem === "forbidden")
-      this.#options.onForbidden(caller, frame.problem.message);
+    const refused = "problem" in frame && frame.problem.problem === "forbidden" ? frame.problem : undefined;
+    // A page asks over its socket first and is told to sign: that is its way, no refusal. What comes unsigned over HTTP is one.
+    if (refused && refused.details?.["needs"] !== "proof") this.#options.onForbidden(caller, refused.message);
     const answer = frame.type === "answer" && "answer" in frame ? frame.answer : undefined;
     const sliced = typeof answer === "object" && answer !== null ? this.#sliced.get(answer) : undefined;
     if (sliced && frame.type === "answer") return this.#send(ws, answerFrame(frame.id, sliced));

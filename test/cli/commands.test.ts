@@ -126,6 +126,8 @@ describe("help and mistakes", () => {
     [["serve", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help serve/],
     [["serve", "--port", "abc"], 2, /--port takes a number up to 65535, not abc/],
     [["serve", ".", "other"], 2, /unexpected argument other/],
+    [["search", ""], 2, /the pattern is empty\n/],
+    [["search", "-F", ""], 2, /the pattern is empty\n/],
     [["rules", "remove"], 2, /rules remove needs a rule's id\. List them: blockyard rules/],
     [["rules", "add"], 2, /rules cannot add\. Use list or remove/],
     [["token"], 2, /token needs create, list or revoke/],

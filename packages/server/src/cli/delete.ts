@@ -77,8 +77,17 @@ async function confirmed({ conversation, title, blocks }: ConversationView): Pro
   }
 }
 
-/** A deleted conversation is in no list: it is named by its whole id. */
-async function undo(client: BlockSource, conversation: string, isJson: boolean): Promise<void> {
+/** A deleted conversation is in no list, but the audit log has its id: its beginning names it where no other was deleted lately. */
+async function deletedId(client: BlockSource, given: string): Promise<string> {
+  const since = Date.now() - 2 * limits.deletedUndoMs;
+  const { entries } = known(await client.call("audit.list", { action: "conversation.delete", since }));
+  const ids = new Set(entries.map(({ details }) => String(details["conversation"])));
+  const [only, ...others] = [...ids].filter((id) => id.startsWith(given));
+  return only === undefined || others.length > 0 || ids.has(given) ? given : only;
+}
+
+async function undo(client: BlockSource, given: string, isJson: boolean): Promise<void> {
+  const conversation = await deletedId(client, given);
   const restored = known(await client.call("conversation.restore", { conversation }));
   if (isJson) await printJson(restored);
   else await print(`${conversation} restored.\n`);

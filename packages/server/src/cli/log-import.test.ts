@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  type ConversationId,
   Ingest,
   isProblem,
   type Json,
@@ -107,6 +108,27 @@ it("[U62] a session that a conversation had before its present one is here too",
     put(`projects/p/${name}.jsonl`, { ...(said(1, name) as JsonObject), sessionId: name });
   const found = sessions().toSorted((one, other) => one.name.localeCompare(other.name));
   expect(await outcomes(found)).toEqual(["here", "here", "here", "imported"]);
+});
+
+it("[U11] a session with which an imported conversation was continued here is not imported again", async () => {
+  put("projects/p/a.jsonl", { ...(said(1, "a") as JsonObject), sessionId: "a" });
+  expect(await outcomes()).toEqual(["imported"]);
+  const [log] = sessions();
+  if (!log) throw new Error("no session");
+  const conversation = (await KnownSessions.read(client as BlockSource)).idOf(log);
+  const ingest = new Ingest(kernel, { conversation: conversation as ConversationId, agent: "claude" });
+  await ingest.push([{ type: "session", provider: "claude", sessionId: "b" }]);
+  await ingest.finish();
+  put("projects/p/b.jsonl", { ...(said(2, "b") as JsonObject), sessionId: "b" });
+  put("projects/p/a.jsonl", { ...(said(1, "a") as JsonObject), sessionId: "a" }, said(3, "more"));
+  const found = sessions().toSorted((one, other) => one.name.localeCompare(other.name));
+  expect(await outcomes(found)).toEqual(["imported", "here"]);
+  // A stream of the session that was imported is none of those: its log brings what it says.
+  const known = await KnownSessions.read(client as BlockSource);
+  expect([known.conversationOf("claude", "a"), known.conversationOf("claude", "b")]).toEqual([
+    undefined,
+    conversation,
+  ]);
 });
 
 it("[U11] a log in which nothing was said makes no conversation until something is", async () => {

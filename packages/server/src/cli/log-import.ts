@@ -71,7 +71,10 @@ export class KnownSessions {
     const { conversation, metadata } = view;
     const mark = markOf(metadata);
     if (mark) this.#marks.set(keyOf(mark.provider, mark.name), { conversation, mark });
-    else for (const [provider, id] of everySession(view)) this.#others.set(`${provider} ${id}`, conversation);
+    // One that was imported may have been continued here, in sessions of its own.
+    for (const [provider, id] of everySession(view))
+      if (!(mark?.provider === provider && mark.name.includes(id)))
+        this.#others.set(`${provider} ${id}`, conversation);
   }
 }
 

@@ -51,6 +51,7 @@ export const search: Command = {
   options,
   async run(args) {
     const { values, positionals } = readArguments({ name: "search", options }, args, [1, 1, "a pattern"]);
+    if (positionals[0] === "") throw new CommandError("the pattern is empty", EXIT.usage);
     const client = await openClient({ home: values.home });
     try {
       const within =

@@ -5,7 +5,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openYard, type Yard } from "./page/yard.ts";
+import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
 const ASSETS = fileURLToPath(new URL("../../packages/web/dist/assets/", import.meta.url));
 const FONTS_KB = 120;
@@ -74,5 +74,65 @@ describe("the surface", () => {
       expect(names).toEqual(["shown-later", "shown-later", isStill ? "none" : expect.any(String)]);
       await context.close();
     }
+  });
+
+  test("[V157] text that is being written does not blink for who wants no motion", async () => {
+    const conversation = await newConversation(yard.kernel, "written");
+    await say(yard.kernel, conversation, [{ text: "Some words", status: "running" }]);
+    const { page, context } = await yard.open(`/c/${conversation}`, { isStill: true });
+    await page.getByText("Some words").waitFor();
+    expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
+    await context.close();
+  });
+
+  test("[V19] the marks of a list and a quote stand where their letters begin, and long words stay in dialogs", async () => {
+    const word = "W".repeat(200);
+    const conversation = await newConversation(yard.kernel, `Long ${word}`);
+    await say(yard.kernel, conversation, [{ text: "1. הצעד\n2. עוד\n\n> ציטוט\n\nThen:\n\n- plain\n" }]);
+    const { page, context } = await yard.open(`/c/${conversation}`);
+    await page.getByText("plain").waitFor();
+    const sides = await page.evaluate(() =>
+      [".md ol", ".md blockquote", ".md ul"].map((name) => {
+        const { direction } = getComputedStyle(document.querySelector(name) as Element);
+        return direction;
+      }),
+    );
+    expect(sides).toEqual(["rtl", "rtl", "ltr"]);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").getByRole("combobox").fill("Delete the");
+    await page.keyboard.press("Enter");
+    const title = page.getByRole("dialog").getByRole("heading");
+    await title.waitFor();
+    expect(await title.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0);
+    await context.close();
+  });
+
+  test("[V158] on paper there is the conversation, in light colours, and where to get all of it", async () => {
+    const conversation = await newConversation(yard.kernel, "on paper");
+    await say(
+      yard.kernel,
+      conversation,
+      Array.from({ length: 30 }, (_, i) => ({ text: `Words ${i}` })),
+    );
+    const { page, context } = await yard.open(`/c/${conversation}`, { dark: true, height: 500 });
+    await page.getByText("Words 29").waitFor();
+    await page.emulateMedia({ media: "print" });
+    const found = await page.evaluate(() => {
+      const shown = (name: string) => document.querySelector(name)?.checkVisibility();
+      const list = document.querySelector(".list") as HTMLElement;
+      return {
+        others: [".sidebar", ".composer", ".toolbar"].map(shown),
+        ground: getComputedStyle(document.body).backgroundColor,
+        note: getComputedStyle(list, "::before").content,
+        isWhole: list.scrollHeight <= list.clientHeight && list.clientHeight > innerHeight,
+      };
+    });
+    expect(found).toMatchObject({
+      others: [false, false, false],
+      ground: "rgb(255, 255, 255)",
+      isWhole: true,
+    });
+    expect(found.note).toContain("export it as HTML");
+    await context.close();
   });
 });

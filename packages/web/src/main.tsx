@@ -31,6 +31,7 @@ import "./styles/composer.css";
 import "./styles/asks.css";
 import "./styles/rules.css";
 import "./styles/forced-colors.css";
+import "./styles/print.css";
 
 const session = new Session(location.origin);
 const conversations = new Conversations(session);

@@ -2,7 +2,7 @@
  * Commands of our own loop that the owner has not seen, because the turn or a rule allows them, and the guarded files of the workspace: on
  * a real server, in the real sandbox.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@blockyard/kernel";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -37,7 +37,14 @@ async function told(command: string, allow: readonly string[], says = false): Pr
   return JSON.stringify(body?.["messages"]);
 }
 
-const GUARDED = ["app/.env", "certs/server.key", ".claude/settings.json", "CLAUDE.md", ".vscode/tasks.json"];
+const GUARDED = [
+  "app/.env",
+  "certs/server.key",
+  "docs/CLAUDE.md",
+  ".claude/settings.json",
+  "CLAUDE.md",
+  ".vscode/tasks.json",
+];
 
 /** Guarded files, which the owner trusts as they are. */
 async function plant(): Promise<void> {
@@ -45,6 +52,11 @@ async function plant(): Promise<void> {
     mkdirSync(join(rig.root, name, ".."), { recursive: true });
     writeFileSync(join(rig.root, name), `TOKEN=${SECRET}\n`);
   }
+  mkdirSync(join(rig.root, "store"), { recursive: true });
+  writeFileSync(join(rig.root, "store/real"), `TOKEN=${SECRET}\n`);
+  rmSync(join(rig.root, "zone"), { force: true, recursive: true });
+  mkdirSync(join(rig.root, "zone"));
+  symlinkSync("../store/real", join(rig.root, "zone/.env"));
   const { folder, digest } = await rig.tool<{ folder: string; digest: string }>("trust.show", {});
   await rig.tool("trust.allow", { folder, digest });
 }
@@ -62,6 +74,37 @@ describe.runIf(mayConfine)("[AC314] a command that the owner has not seen", () =
   ])("never %s", async (_, command) => {
     await plant();
     const said = await told(`${command}; echo end`, ["bash"]);
+    expect([said.includes("end\\n"), said.includes(SECRET)]).toEqual([true, false]);
+    for (const name of GUARDED)
+      expect([name, readFileSync(join(rig.root, name), "utf8")]).toEqual([name, `TOKEN=${SECRET}\n`]);
+  });
+
+  it.each([
+    ["many files beside it", "mkdir a; cd a; for i in {1..20100}; do : > $i; done", "cat app/.env"],
+    [
+      "its folder under a name that is passed over",
+      "rm -rf target; mv app target",
+      "cat target/.env; mv target app",
+    ],
+    [
+      "the folder to which it leads under such a name",
+      "rm -rf target; mv store target",
+      "cat target/real; mv target store",
+    ],
+    [
+      "instructions in such a folder",
+      "rm -rf target; mv docs target",
+      "echo changed > target/CLAUDE.md; mv target docs",
+    ],
+    [
+      "a folder of secrets in such a one",
+      "rm -rf target; mv certs target",
+      "cat target/server.key; mv target certs",
+    ],
+  ])("nor with what an earlier one has left: %s", async (_, first, then) => {
+    await plant();
+    await told(`${first}; true`, ["bash"]);
+    const said = await told(`${then}; echo end`, ["bash"]);
     expect([said.includes("end\\n"), said.includes(SECRET)]).toEqual([true, false]);
     for (const name of GUARDED)
       expect([name, readFileSync(join(rig.root, name), "utf8")]).toEqual([name, `TOKEN=${SECRET}\n`]);

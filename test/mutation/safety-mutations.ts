@@ -187,8 +187,8 @@ export const SAFETY_MUTATIONS: readonly Mutation[] = [
   {
     name: "sandbox: a shared folder that a command made stays",
     file: "packages/server/src/sandbox/sandbox.ts",
-    find: "const onGone = () => takeAway(confinement.kept);",
-    replace: "const onGone = () => takeAway([]);",
+    find: "onGone: () => takeAway(confinement.kept) }",
+    replace: "onGone: () => takeAway([]) }",
     tests: ["packages/server/src/sandbox/sandbox.test.ts"],
     projects: unit,
     only: "AC205",

@@ -50,7 +50,7 @@ function obeyedIn(folder: string, room: Room, isKnown: boolean): readonly KeptPa
 }
 
 /** What is held comes first, from the top down: a folder that is held behind what is kept in it could be written to again. */
-function inOrder(kept: readonly KeptPath[]): readonly KeptPath[] {
+export function inOrder(kept: readonly KeptPath[]): readonly KeptPath[] {
   const held = new Set(kept.flatMap(({ path, isHeld }) => (isHeld ? [path] : [])));
   const paths = [...held].sort((a, b) => a.length - b.length);
   return [
@@ -145,7 +145,7 @@ function isGitFolder(path: string): boolean {
 }
 
 /** The folders on the way to a path, which are held: another one could be put in the place of any of them. */
-function above(folder: string, way: string): readonly KeptPath[] {
+export function above(folder: string, way: string): readonly KeptPath[] {
   const parts = way.split("/").slice(0, -1);
   return parts.map((_, index) => ({
     ...{ path: join(folder, ...parts.slice(0, index + 1)), isFolder: true, isHeld: true },

@@ -14,8 +14,11 @@ export const GIT_CONFIG_INCLUDES = 40;
 export const NESTED_LOOKED_AT = 20_000;
 export const NESTED_REPOSITORIES = 100;
 
-// Known repositories
+// Known paths
 export const KNOWN_BYTES = 16 * 1024 * 1024;
+/** Guarded files of one folder that are remembered, and folders of which something is. */
+export const KNOWN_GUARDED = 1_000;
+export const KNOWN_FOLDERS = 20;
 
 // Sockets
 /** One that is newer may be gone again in a moment, and what is not there cannot be covered: the command would not start. */

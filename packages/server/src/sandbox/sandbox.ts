@@ -12,12 +12,19 @@ import { type ChildSpec, findCommand } from "../processes/child.ts";
 import { childEnvironment } from "../processes/child-env.ts";
 import type { Environment } from "../processes/child-mark.ts";
 import { bubblewrapArgs, type Confinement, seatbeltProfile } from "./confine.ts";
-import { gitObeys, type KeptPath, takeAway } from "./git-obeys.ts";
+import { gitObeys, inOrder, type KeptPath, takeAway } from "./git-obeys.ts";
 import { type HiddenPath, hiddenPaths, ownFolders } from "./hidden-paths.ts";
 import { hiddenByClass, seenLinks } from "./home-class.ts";
-import { KnownRepositories } from "./known-repositories.ts";
-import { ARGUMENT_BYTES, BUBBLEWRAP_ARGS, SANDBOX_TRY_MS } from "./limits.ts";
+import { KnownPaths } from "./known-paths.ts";
+import {
+  ARGUMENT_BYTES,
+  BUBBLEWRAP_ARGS,
+  KNOWN_GUARDED,
+  NESTED_REPOSITORIES,
+  SANDBOX_TRY_MS,
+} from "./limits.ts";
 import type { SandboxMode } from "./mode.ts";
+import { nestedRepositories } from "./nested.ts";
 import { socketsOfOthers } from "./sockets.ts";
 
 export interface SandboxOptions {
@@ -57,12 +64,15 @@ interface Tool {
 
 export class Sandbox {
   readonly #options: SandboxOptions;
-  readonly #repositories: KnownRepositories;
+  readonly #repositories: KnownPaths;
+  /** Guarded files that commands did not see, or only read. */
+  readonly guarded: KnownPaths;
   #found: Promise<Tool | string> | undefined;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
-    this.#repositories = new KnownRepositories(options.data);
+    this.#repositories = new KnownPaths(join(options.data, "repositories.json"), NESTED_REPOSITORIES);
+    this.guarded = new KnownPaths(join(options.data, "guarded.json"), KNOWN_GUARDED);
   }
 
   get confinesAgents(): boolean {
@@ -88,7 +98,7 @@ export class Sandbox {
     const seen = this.#seen(writable);
     return wrap(found, spec, {
       ...{ ...common, ...seen },
-      kept: [...common.kept, ...(veil?.kept ?? [])],
+      kept: inOrder([...common.kept, ...(veil?.kept ?? [])]),
       hidden: [...seen.hidden, ...(veil?.hidden ?? [])],
       network: this.#hasNetwork(network),
     });
@@ -108,9 +118,14 @@ export class Sandbox {
 
   async #common(writable: readonly string[], cwd: string) {
     const isRoot = process.getuid?.() === 0;
-    const nested = await Promise.all(writable.map((folder) => this.#repositories.in(folder)));
+    const nested = await Promise.all(writable.map((folder) => this.#repositoriesIn(folder)));
     const kept = gitObeys(writable, nested.flat());
     return { writable, kept, sockets: socketsOfOthers(), empty: this.#empty, isRoot, cwd };
+  }
+
+  async #repositoriesIn(folder: string): Promise<readonly string[]> {
+    const known = this.#repositories.with(folder, await nestedRepositories(folder));
+    return known.slice(0, NESTED_REPOSITORIES);
   }
 
   /** What a command does not see, and what it sees all the same. */

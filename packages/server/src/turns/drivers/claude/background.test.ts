@@ -22,6 +22,7 @@ import { ProcessTracker } from "../../../processes/process-tracker.ts";
 import { nodeEnv } from "../../../system/env.ts";
 import { OWN_TURNS } from "../../limits.ts";
 import { Turns } from "../../turns.ts";
+import { IdleAgents } from "../idle-agents.ts";
 import { type ClaudeOptions, claudeDriver } from "./driver.ts";
 
 const PUPPET = fileURLToPath(new URL("../../../../../../test/e2e/agents/puppet-claude.mjs", import.meta.url));
@@ -226,6 +227,20 @@ it("[AC319] a turn that it begins by itself has the mode that the owner has chos
   await vi.waitFor(async () => expect(await own()).toMatchObject([{ status: "done" }]), WAIT);
   await vi.waitFor(() => expect(turns.running).toBe(0), WAIT);
   expect(await mode()).toBe("plan");
+});
+
+it("[AC320] one that runs something else in the background between turns does not wait anew", async () => {
+  open();
+  await serving();
+  const [changed, renewed] = [
+    vi.spyOn(IdleAgents.prototype, "changed"),
+    vi.spyOn(IdleAgents.prototype, "renew"),
+  ];
+  say(0, tasks("b1", "b2"));
+  await vi.waitFor(() => expect(turns.drivers.tasks(conversation).length).toBe(2), WAIT);
+  await vi.waitFor(() => expect(changed).toHaveBeenCalled(), WAIT);
+  expect(renewed).not.toHaveBeenCalled();
+  vi.restoreAllMocks();
 });
 
 it("[AC320] one that goes on by itself without end is ended, and the conversation says so; a message begins anew", async () => {

@@ -34,7 +34,8 @@ export const bashTool = loopTool({
       ...(description === undefined ? {} : { description }),
     });
     const isConfined = sandbox?.isConfined === true;
-    const veil = isConfined && !run.isSeen ? await guardedIn(run.workspace) : undefined;
+    const known = isConfined && !run.isSeen ? run.sandbox?.guarded : undefined;
+    const veil = known && (await guardedIn(run.workspace, known));
     return new Command(command, await specOf(command, run, veil), run, veil?.unseen).ended(timeout_ms);
   },
 });

@@ -7,8 +7,10 @@
  */
 
 import { type Dirent, promises as fs } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { veilOf } from "../../../files/guarded-path.ts";
+import { above } from "../../../sandbox/git-obeys.ts";
+import type { KnownPaths } from "../../../sandbox/known-paths.ts";
 import type { Veil } from "../../../sandbox/sandbox.ts";
 import { GUARDED_LOOKED_AT, GUARDED_NAMED } from "../limits.ts";
 import type { Workspace } from "./workspace.ts";
@@ -20,30 +22,48 @@ export interface Guarded extends Veil {
 
 const PASSED = new Set([".git", "node_modules", ".venv", "venv", "site-packages", "__pycache__", "target"]);
 
-export async function guardedIn(workspace: Pick<Workspace, "root" | "guardOf">): Promise<Guarded> {
+/** `known`: remembers what was found, whatever a command leaves beside it. */
+export async function guardedIn(
+  workspace: Pick<Workspace, "root" | "guardOf">,
+  known: Pick<KnownPaths, "with">,
+): Promise<Guarded> {
   const root = await fs.realpath(workspace.root);
   const found = {
     hidden: [] as Veil["hidden"][number][],
     kept: [] as Veil["kept"][number][],
     unseen: [] as string[],
   };
+  const names = (await namesIn(root, workspace)).map((name) => join(root, name));
+  for (const path of known.with(root, names)) {
+    const name = relative(root, path);
+    const at = await placeOf(path);
+    const veil = at && workspace.guardOf(name) !== undefined ? veilOf(name, at.isFolder) : undefined;
+    if (at === undefined || veil === undefined) continue;
+    // A folder that could be moved could be moved to where nobody looks.
+    for (const way of new Set([name, relative(root, at.path)]))
+      if (!way.startsWith("../")) found.kept.push(...above(root, way));
+    if (veil === "kept") found.kept.push(at);
+    else {
+      found.hidden.push(at);
+      found.unseen.push(name);
+    }
+  }
+  return found;
+}
+
+async function namesIn(root: string, workspace: Pick<Workspace, "guardOf">): Promise<readonly string[]> {
+  const found: string[] = [];
   const folders = [""];
   let left = GUARDED_LOOKED_AT;
   for (let folder = folders.shift(); folder !== undefined && left > 0; folder = folders.shift()) {
     for (const entry of await entriesIn(join(root, folder))) {
       if (left-- <= 0) break;
+      if (PASSED.has(entry.name)) continue;
       const name = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      const veil = PASSED.has(entry.name) ? undefined : veilOf(name, entry.isDirectory());
-      if (veil === undefined || workspace.guardOf(name) === undefined) {
-        if (entry.isDirectory() && !PASSED.has(entry.name)) folders.push(name);
-        continue;
-      }
-      const at = await placeOf(join(root, name));
-      if (at === undefined) continue;
-      if (veil === "hidden") {
-        found.hidden.push(at);
-        found.unseen.push(name);
-      } else found.kept.push(at);
+      const isGuarded =
+        veilOf(name, entry.isDirectory()) !== undefined && workspace.guardOf(name) !== undefined;
+      if (isGuarded) found.push(name);
+      else if (entry.isDirectory()) folders.push(name);
     }
   }
   return found;

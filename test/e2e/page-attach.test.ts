@@ -163,6 +163,22 @@ test("[V7] what cannot be attached says why; what can be is taken away by key an
   await page.context().close();
 });
 
+test("[V7] [AC242] go along in a mode that the page signs for", async () => {
+  const { page, complaints } = await yard.open("/");
+  await page.getByRole("button", { name: "Mode: Ask" }).click();
+  await page.getByRole("menuitemradio", { name: /^Accept edits/ }).click();
+  await bring(page, "paste", "image.png", "image/png", PIXEL);
+  await expect.poll(() => attached(page).count()).toBe(1);
+  await page
+    .locator(".composer textarea")
+    .fill(JSON.stringify({ recording: RECORDING, lines: 9, act: "exit0" }));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/c\//);
+  await page.locator("article[data-kind=image]").waitFor();
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
 test("[V7] what was not sent stays, with its files", async () => {
   process.env["BLOCKYARD_CLAUDE"] = join(folder, "no-such-agent");
   const { page } = await yard.open("/");

@@ -122,8 +122,7 @@ export class Session {
     write: boolean,
   ): Promise<ToolAnswer<Name> | Problem> {
     const answer = await this.replica.call(tool, input, { write });
-    if (isProblem(answer) && answer.details?.["needs"] === "proof")
-      return this.post(tool, input, { isSigned: true });
+    if (isProblem(answer) && answer.details?.["needs"] === "proof") return this.post(tool, input);
     return answer as ToolAnswer<Name> | Problem;
   }
 
@@ -132,14 +131,10 @@ export class Session {
     return this.ask(tool, input);
   }
 
-  /** A tool call that is too long for a frame: as a request of its own. */
-  async post<Name extends ToolName>(
-    tool: Name,
-    input: ToolInput<Name>,
-    { isSigned = false } = {},
-  ): Promise<ToolAnswer<Name> | Problem> {
+  /** A tool call that is too long for a frame, or that needs a signature: as a request of its own, signed. */
+  async post<Name extends ToolName>(tool: Name, input: ToolInput<Name>): Promise<ToolAnswer<Name> | Problem> {
     const body = JSON.stringify(input);
-    const proof = isSigned ? await proofHeader(tool, body) : {};
+    const proof = await proofHeader(tool, body);
     const answer = await request(`/v1/tools/${tool}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...proof },

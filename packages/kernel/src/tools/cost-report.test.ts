@@ -162,7 +162,10 @@ describe("[T91] sums", () => {
         costUsd: 2,
       }),
     );
-    expect((await report(harness, {})).total).toMatchObject({ input: 360, output: 36, cost_usd: 3 });
+    expect((await report(harness, {})).total).toMatchObject({
+      ...{ input: 360, output: 36, cost_usd: 3 },
+      subagents: { input: 200, output: 20 },
+    });
   });
 
   it("what each model cost, where the agent says so", async () => {

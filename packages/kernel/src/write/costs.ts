@@ -4,7 +4,7 @@
  *
  * Tokens are a turn's own and those of its sub-agents. Some agents count sub-agents into the turn, some tell of them beside it: a
  * turn that has used less than its messages together is of the second kind, and theirs are added. Where an agent states what was
- * used since its last statement, nothing is added: sub-agents that worked on in the background are in a later turn's.
+ * used since its last statement, nothing is added: what sub-agents used in the background is in a later turn's, and counts as theirs there.
  */
 
 import {
@@ -70,7 +70,13 @@ export class CostLedger {
     const { id, seq } = record;
     this.#turns -= this.#kept.get(id)?.turns.length ?? 0;
     this.#kept.delete(id);
-    const kept = { seq, turns: turns.map((turn) => costsOf(record, turn)) };
+    let later: readonly MessageUsage[] = [];
+    const counted = turns.map((turn) => {
+      const { models, rest } = modelsOf(turn, later);
+      later = rest;
+      return costsOf(record, turn, models);
+    });
+    const kept = { seq, turns: counted };
     this.#kept.set(id, kept);
     this.#turns += kept.turns.length;
     for (const [oldest, { turns: gone }] of this.#kept) {
@@ -81,12 +87,12 @@ export class CostLedger {
   }
 }
 
-export function costsOf({ id, metadata }: Pick<Conversation, "id" | "metadata">, turn: Turn): TurnCosts {
+function costsOf({ id, metadata }: Conversation, turn: Turn, models: readonly ModelCost[]): TurnCosts {
   const { id: name, agent, startedAt } = turn;
   const { cwd } = metadata;
   const workspace = typeof cwd === "string" ? cwd : "";
   const isUncounted = turn.uncounted === true;
-  return { conversation: id, turn: name, workspace, agent, startedAt, models: modelsOf(turn), isUncounted };
+  return { conversation: id, turn: name, workspace, agent, startedAt, models, isUncounted };
 }
 
 /**
@@ -120,7 +126,11 @@ interface Share {
   subagents: Usage;
 }
 
-function modelsOf(turn: Turn): readonly ModelCost[] {
+/** `before`: messages of sub-agents that no turn so far has stated; `rest`: those that this one has not either. */
+function modelsOf(
+  turn: Turn,
+  before: readonly MessageUsage[],
+): { readonly models: readonly ModelCost[]; readonly rest: readonly MessageUsage[] } {
   const main = turn.model ?? "";
   const shares = new Map<string, Share>();
   const share = (model: string): Share => {
@@ -131,9 +141,13 @@ function modelsOf(turn: Turn): readonly ModelCost[] {
   let [told, subagents] = [NO_USAGE, NO_USAGE];
   const isWhole = isObject(turn.native?.["model_usage_since_last_result"]);
   const stated = isWhole ? (turn.usage ?? NO_USAGE) : turn.usage;
-  for (const { usage, model = main, parent } of mainFirst(turn)) {
-    // It is in what another turn states.
-    if (isWhole && !hasRoom(stated, addUsage(told, usage))) continue;
+  const rest: MessageUsage[] = isWhole ? [] : [...before];
+  for (const message of mainFirst(turn, isWhole ? before : [])) {
+    const { usage, model = main, parent } = message;
+    if (isWhole && !hasRoom(stated, addUsage(told, usage))) {
+      if (parent !== undefined) rest.push(message);
+      continue;
+    }
     const of = share(model);
     of.usage = addUsage(of.usage, usage);
     told = addUsage(told, usage);
@@ -146,7 +160,7 @@ function modelsOf(turn: Turn): readonly ModelCost[] {
   const of = share(main);
   of.usage = addUsage(of.usage, atLeastNothing(subtractUsage(total, told)));
   const costs = statedCosts(turn);
-  return [...shares]
+  const models = [...shares]
     .filter(([model, { usage }]) => usage.input + usage.output > 0 || costs(model, main) !== undefined)
     .map(([model, { usage, subagents: theirs }]) => ({
       model,
@@ -154,12 +168,14 @@ function modelsOf(turn: Turn): readonly ModelCost[] {
       subagents: theirs,
       costUsd: costs(model, main),
     }));
+  return { models, rest };
 }
 
-function mainFirst({ messages = {} }: Turn): readonly MessageUsage[] {
+function mainFirst({ messages = {} }: Turn, before: readonly MessageUsage[]): readonly MessageUsage[] {
   const all = Object.values(messages);
   return [
     ...all.filter(({ parent }) => parent === undefined),
+    ...before,
     ...all.filter(({ parent }) => parent !== undefined),
   ];
 }

@@ -115,6 +115,12 @@ describe("help and mistakes", () => {
     [["import", "--provider", "claude"], 3, /No sessions found in (?!.*\.codex).*\.claude\./],
     [["import", "--watch", "a.jsonl"], 2, /--watch imports the sessions found .* takes no files/],
     [["run", "claude", " "], 2, /the prompt is empty/],
+    [
+      ["run", "codex", "x", "--allow", "bash"],
+      2,
+      /--allow is for anthropic and openai\. For codex, use --mode/,
+    ],
+    [["run", "anthropic", "x", "--mode", "edits"], 1, /does not support the mode edits here\. Use ask/],
     [["run", "claude", "x", "--mode", "wild"], 2, /--mode must be one of plan, ask, edits, full, not wild/],
     [
       ["run", "llama", "hi"],

@@ -45,7 +45,15 @@ export function compactParams(input: Json | undefined): string | undefined {
       return rowOf(value.join(" "));
     }
   }
+  const asked = firstQuestion(input["questions"]);
+  if (asked !== undefined) return asked;
   return Object.keys(input).length === 0 ? undefined : rowOf(JSON.stringify(input));
+}
+
+/** Questions to the person are told by the first of them. */
+function firstQuestion(questions: Json | undefined): string | undefined {
+  const first = Array.isArray(questions) ? questions[0] : undefined;
+  return isObject(first) && typeof first["question"] === "string" ? rowOf(first["question"]) : undefined;
 }
 
 /** A patch is told by its files. */

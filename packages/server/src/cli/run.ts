@@ -10,11 +10,10 @@ import { MODES, type Mode } from "../turns/mode.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 
-const PROVIDERS = [
-  ...AGENTS.keys(),
-  ...acpAgents(process.env).map(({ provider }) => provider),
-  ...["anthropic", "openai"],
-];
+/** Agents of ours, which run no program. */
+const OWN_LOOP = ["anthropic", "openai"];
+
+const PROVIDERS = [...AGENTS.keys(), ...acpAgents(process.env).map(({ provider }) => provider), ...OWN_LOOP];
 
 const options = {
   home: HOME_OPTION,
@@ -77,6 +76,11 @@ export const run: Command = {
     const [provider, prompt] = positionals as [string, string];
     if (!PROVIDERS.includes(provider))
       throw new CommandError(`unknown agent ${provider}. Choose one of ${PROVIDERS.join(", ")}`, EXIT.usage);
+    if (values.allow !== undefined && !OWN_LOOP.includes(provider))
+      throw new CommandError(
+        `--allow is for ${OWN_LOOP.join(" and ")}. For ${provider}, use --mode or --yes`,
+        EXIT.usage,
+      );
     if (prompt.trim() === "") throw new CommandError("the prompt is empty", EXIT.usage);
     const { runTurn } = await import("./run-turn.ts");
     return runTurn(values.home, {

@@ -36,7 +36,8 @@ export function checkMode(
   mode: Mode | undefined,
 ): Problem | undefined {
   if (mode === undefined || modes.includes(mode)) return undefined;
-  const how = mode === "full" ? ": start the server with --full-access first" : "";
+  const others = modes.length === 0 ? "" : `. Use ${modes.join(" or ")}`;
+  const how = mode === "full" ? ": start the server with --full-access first" : others;
   return problem("invalid", `${provider} does not support the mode ${mode} here${how}`, {
     modes: [...modes],
   });

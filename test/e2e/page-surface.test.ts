@@ -85,7 +85,7 @@ describe("the surface", () => {
     await context.close();
   });
 
-  test("[V19] the marks of a list and a quote stand where their letters begin, and long words stay in dialogs", async () => {
+  test("[V19] lists, quotes and titles begin where their letters begin, and long words stay in dialogs", async () => {
     const word = "W".repeat(200);
     const conversation = await newConversation(yard.kernel, `Long ${word}`);
     await say(yard.kernel, conversation, [{ text: "1. הצעד\n2. עוד\n\n> ציטוט\n\nThen:\n\n- plain\n" }]);
@@ -105,6 +105,15 @@ describe("the surface", () => {
     await title.waitFor();
     expect(await title.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0);
     await context.close();
+    // A title that is too long for its place loses its end, not its beginning.
+    const other = await newConversation(yard.kernel, "תיקון המחירים בעגלה");
+    const visit = await yard.open(`/c/${other}`);
+    const named = [visit.page.getByRole("heading", { level: 1 }), visit.page.getByRole("navigation")];
+    for (const place of named) {
+      const words = place.getByText("תיקון המחירים בעגלה");
+      expect(await words.evaluate((each) => getComputedStyle(each).direction)).toBe("rtl");
+    }
+    await visit.context.close();
   });
 
   test("[V158] on paper there is the conversation, in light colours, and where to get all of it", async () => {

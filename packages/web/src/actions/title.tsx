@@ -18,13 +18,13 @@ export function Title({ conversation, title }: { conversation: ConversationId; t
   const shown = title || "Untitled";
   if (session.isViewer)
     return (
-      <h1 className="title" title={title}>
+      <h1 className="title" title={title} dir="auto">
         {shown}
       </h1>
     );
   return (
     <h1 className="title" title={`${title} (t to rename)`}>
-      <button type="button" onClick={() => renaming.set({ conversation, where: "head" })}>
+      <button type="button" dir="auto" onClick={() => renaming.set({ conversation, where: "head" })}>
         {shown}
         <span className="sr-only">, rename</span>
       </button>

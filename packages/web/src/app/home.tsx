@@ -144,7 +144,9 @@ function HomeRow({ conversation, now }: { conversation: ListedConversation; now:
       }}
     >
       <AgentIcon provider={provider} />
-      <span className="home-row-title">{title || "Untitled"}</span>
+      <span className="home-row-title" dir="auto">
+        {title || "Untitled"}
+      </span>
       {asked && (
         <span className={asked.isCode ? "home-row-asked code-words" : "home-row-asked"}>
           {exactText(asked.words)}

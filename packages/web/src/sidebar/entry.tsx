@@ -53,7 +53,9 @@ export function Entry({ conversation, isCurrent, now }: EntryProps): ReactNode {
         }}
       >
         <AgentIcon provider={provider} />
-        <span className="entry-title">{title || "Untitled"}</span>
+        <span className="entry-title" dir="auto">
+          {title || "Untitled"}
+        </span>
         {isUnread && <span className="unread-dot" role="img" aria-label="New since your last visit" />}
         {state === "done" ? (
           <span className="entry-age">{formatAge(now - updatedAt)}</span>

@@ -16,8 +16,8 @@ export interface Growth {
 const MS_MIN = 60;
 /** Twice the text costs at most this much more: a linear walker's 2, with room for the collector. */
 export const RATIO_MAX = 2.2;
-/** Only what seems to grow too fast is measured so often: a shared core and its caches slow a large text down more than a small one, for seconds. */
-const TRIES = 24;
+/** What seems to grow too fast is measured so often, neither more nor less: until it fits would be no measure. */
+const TRIES = 8;
 
 /** The worst growth of a walker over these texts, each to be filled to a length and to twice that; undefined where all are fast. */
 export function worstGrowth(
@@ -39,7 +39,7 @@ export function worstGrowth(
   return worst;
 }
 
-/** The shortest of several times each, taken in turn, while the ratio is too high: what else runs lengthens some, never all. */
+/** The shortest of a fixed number of times each, taken in turn, where a first look has shown too much: what else runs lengthens some, never all. */
 function growthBetween(
   timeOf: (text: string) => number,
   small: string,
@@ -48,7 +48,8 @@ function growthBetween(
 ): Growth {
   let ms = timeOf(large);
   let smallMs = timeOf(small);
-  for (let i = 0; i < TRIES && ms / smallMs > RATIO_MAX; i++) {
+  const tries = ms / smallMs > RATIO_MAX ? TRIES : 0;
+  for (let i = 0; i < tries; i++) {
     ms = Math.min(ms, timeOf(large));
     smallMs = Math.min(smallMs, timeOf(small));
   }

@@ -50,8 +50,8 @@ export async function followTurn(
   let isDropped = false;
   /** What the agent asked for and was not given. */
   let denied = 0;
-  /** What nobody could be asked. */
-  let unasked = 0;
+  /** How to allow what nobody could be asked. */
+  let how: string | undefined;
   /** What was shown last. */
   let last: BlockSnapshot | undefined;
   /** What another turn asks is answered by whoever started that. */
@@ -68,7 +68,7 @@ export async function followTurn(
     },
     asked: async (block) => {
       if (!isOwn(block) || isWatching === true) return false;
-      if (!allowsAll && process.stdin.isTTY !== true) unasked++;
+      if (!allowsAll && process.stdin.isTTY !== true) how = allowing;
       await answerAsk(client, block, allowsAll);
       return true;
     },
@@ -78,15 +78,7 @@ export async function followTurn(
       await client.call("turn.stop", { conversation, turn });
     },
   });
-  let isStopped = false;
-  const stop = () => {
-    leave?.();
-    if (isStopped) process.exit(EXIT.interrupted);
-    isStopped = true;
-    printNote("\nStopping the turn. Press Ctrl-C again to quit now.");
-    void client.call("turn.stop", { conversation, turn });
-  };
-  process.on("SIGINT", stop);
+  const interrupt = untilInterrupted(client, { conversation, turn }, leave);
   // Said when it can be taken back: whoever reads it may press Ctrl-C at once.
   if (waits) printNote("Another turn is running in this conversation. This one is queued.");
   try {
@@ -95,26 +87,40 @@ export async function followTurn(
       const isQuiet = await follower.step();
       if (isQuiet && isDropped) {
         printNote("The message was not sent.");
-        return isStopped ? EXIT.interrupted : EXIT.failed;
+        return interrupt.isStopped ? EXIT.interrupted : EXIT.failed;
       }
       const ended = isQuiet ? await endOf(client, conversation, turn) : undefined;
       if (!ended) continue;
       while (!(await follower.step(0)));
       if (isJson) await printJson({ type: "turn", conversation, ...ended });
-      else
-        await conclude(
-          turnText(ended, text, last),
-          afterwards(conversation, denied, unasked > 0 ? allowing : undefined),
-        );
-      if (isStopped) return EXIT.interrupted;
+      else await conclude(turnText(ended, text, last), afterwards(conversation, denied, how));
+      if (interrupt.isStopped) return EXIT.interrupted;
       return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;
     }
   } catch (error) {
     await follower.endLine();
     throw withNext(error, conversation);
   } finally {
-    process.off("SIGINT", stop);
+    interrupt.end();
   }
+}
+
+/** Ctrl-C stops the turn, and a second one this command. */
+function untilInterrupted(
+  client: BlockSource,
+  stopped: { readonly conversation: string; readonly turn: string },
+  leave: Followed["leave"],
+): { readonly isStopped: boolean; end(): void } {
+  const state = { isStopped: false, end: () => void process.off("SIGINT", stop) };
+  function stop(): void {
+    leave?.();
+    if (state.isStopped) process.exit(EXIT.interrupted);
+    state.isStopped = true;
+    printNote("\nStopping the turn. Press Ctrl-C again to quit now.");
+    void client.call("turn.stop", stopped);
+  }
+  process.on("SIGINT", stop);
+  return state;
 }
 
 async function conclude(facts: string, next: string): Promise<void> {

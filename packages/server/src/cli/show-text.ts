@@ -1,7 +1,7 @@
 /** What `blockyard show` prints: a conversation as text, the session's settings, or one block. */
 
 import { parseBlockId, sessionFacts } from "@blockyard/kernel/plain";
-import { turnAfter } from "../export/html.ts";
+import { footersOf } from "../export/html.ts";
 import { timeline } from "../export/timeline.ts";
 import { readTree } from "../export/tree.ts";
 import { type BlockSource, known } from "./block-source.ts";
@@ -28,9 +28,7 @@ export async function showConversation(client: BlockSource, id: string, isFull: 
   const tree = await readTree(client.lines(id));
   const { title, conversation } = tree.head;
   await print(`${style.bold(safeText(title === "" ? conversation : title))}\n\n`);
-  const footers = new Map(
-    tree.path.map((node, i) => [node, turnAfter(node, tree.path[i + 1], tree.turns)] as const),
-  );
+  const footers = footersOf(tree);
   for (const item of timeline(tree.path, tree.head, (node) => footers.get(node) !== undefined)) {
     await print(itemText(item, text));
     const last =

@@ -42,9 +42,7 @@ export function* htmlExport(tree: ExportTree): Generator<string> {
 <header><h1>${name}</h1>${facts(tree)}${sessions(tree)}</header>
 <main data-conversation="${conversation}">
 `.html;
-  const footers = new Map(
-    tree.path.map((node, i) => [node, turnAfter(node, tree.path[i + 1], tree.turns)] as const),
-  );
+  const footers = footersOf(tree);
   for (const item of timeline(tree.path, tree.head, (node) => footers.get(node) !== undefined)) {
     yield `${itemHtml(item, 0).html}\n`;
     const last =
@@ -81,15 +79,16 @@ function facts({ head }: ExportTree): Html {
   return html`<p class="dim">${parts.filter((part) => part !== "").join(" · ")}</p>`;
 }
 
-/** The turn that ends with a block, if one does. */
-export function turnAfter(
-  node: ExportNode,
-  next: ExportNode | undefined,
-  turns: ReadonlyMap<string, TurnView>,
-): TurnView | undefined {
-  const turn = node.block.metadata.turn;
-  if (typeof turn !== "string" || next?.block.metadata.turn === turn) return undefined;
-  return turns.get(turn);
+/** The turns that end with a block. One that another came in between of ends once, with its last block. */
+export function footersOf({
+  path,
+  turns,
+}: Pick<ExportTree, "path" | "turns">): ReadonlyMap<ExportNode, TurnView> {
+  const last = new Map<string, ExportNode>();
+  for (const node of path)
+    if (node.block.metadata.turn !== undefined) last.set(node.block.metadata.turn, node);
+  const ended = [...last].map(([id, node]) => [node, turns.get(id)] as const);
+  return new Map(ended.flatMap(([node, turn]) => (turn === undefined ? [] : [[node, turn] as const])));
 }
 
 function turnHtml(turn: TurnView): Html {

@@ -25,7 +25,7 @@ import {
   UNVERIFIED,
 } from "@blockyard/kernel/presentation";
 import { changedLines, foldingOf, linesOf, type Shown } from "./closed.ts";
-import { turnAfter, turnFacts } from "./html.ts";
+import { footersOf, turnFacts } from "./html.ts";
 import { commandSummary, type Item, isFollowed, timeline } from "./timeline.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";
 
@@ -37,9 +37,7 @@ export function* markdownExport(tree: ExportTree): Generator<string> {
     const rows = facts.map(({ label, value }) => `- ${label}: ${asWritten(value)}\n`).join("");
     yield folded(`Session: ${escapeTag(provider)}`, `${rows}\n`);
   }
-  const footers = new Map(
-    tree.path.map((node, i) => [node, turnAfter(node, tree.path[i + 1], tree.turns)] as const),
-  );
+  const footers = footersOf(tree);
   for (const item of timeline(tree.path, tree.head, (node) => footers.get(node) !== undefined)) {
     yield* itemText(item);
     const last =

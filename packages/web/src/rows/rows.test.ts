@@ -217,6 +217,11 @@ describe("rows", () => {
     ]);
   });
 
+  test("a turn that another came in between of has one foot", () => {
+    const [one, other] = [{ metadata: { turn: "t1" } }, { metadata: { turn: "t2" } }];
+    expect(rows({ a: one, b: other, c: one })).toEqual(["a", "b", "turn t2", "c", "turn t1"]);
+  });
+
   test("the path to the head, and the other ways", () => {
     const forked = { a: {}, b: {}, c: {}, d: { parent: "a" }, e: {} };
     expect(rows(forked)).toEqual(["a", "ways b,d at a: d", "d", "e"]);

@@ -70,6 +70,8 @@ export function foldRows(outline: Outline, tree: Tree, options: RowOptions): rea
   const rows: Row[] = [];
   const path = withLoose(outline, pathTo(outline, options.head));
   const todos = livingTodos(path.map((block) => todoStep(outline, tree, block)));
+  // A turn that another came in between of has one footer.
+  const lastOf = new Map(path.map((block) => [turnOf(block), block]));
   let foldedUntil = -1;
   let speaker: string | undefined;
   path.forEach((block, i) => {
@@ -93,7 +95,7 @@ export function foldRows(outline: Outline, tree: Tree, options: RowOptions): rea
     if (ways.length > (next ? 1 : 0))
       rows.push({ type: "branch", key: `branch:${block.id}`, at: block.id, ways, chosen: next?.id });
     const turn = turnOf(block);
-    if (turn !== undefined && turnOf(next) !== turn)
+    if (turn !== undefined && lastOf.get(turn) === block)
       rows.push({ type: "turn", key: `turn:${turn}:${block.id}`, turn });
   });
   return gathered(rows, outline, tree, options);

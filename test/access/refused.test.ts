@@ -390,6 +390,10 @@ const BAD_ORIGINS = (port: number) => [
   `http://user@127.0.0.1:${port}`,
   `http://127.0.0.1:${port}, http://evil.com`,
   "file://",
+  // It does not listen there: another program of this machine may.
+  `http://[::1]:${port}`,
+  `http://0.0.0.0:${port}`,
+  `http://127.1:${port}`,
 ];
 
 const BAD_HOSTS = (port: number) => [
@@ -403,6 +407,9 @@ const BAD_HOSTS = (port: number) => [
   `LOCALHOST:${port}`,
   `127.0.0.1:${port}.evil.com`,
   `0.0.0.0:${port}`,
+  `[::1]:${port}`,
+  `0x7f000001:${port}`,
+  `2130706433:${port}`,
 ];
 
 describe("[R43] from elsewhere", () => {

@@ -38,7 +38,9 @@ export interface Place {
 }
 
 const EVERYWHERE = ["0.0.0.0", "::"];
-const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
+/** Not `[::1]`, where it does not listen there: another program may, and its pages would be taken for ours. */
+const LOCAL = ["127.0.0.1", "localhost"];
+const LOOPBACK = [...LOCAL, "[::1]"];
 
 /** Where people reach the server: where it listens everywhere, under the name in its certificate, if there is one. */
 export function urlOf({ host, secure, names, origin }: Place, port: number): string {
@@ -59,11 +61,7 @@ export function addressesOf(
   port: number,
   localPort?: number,
 ): Addresses {
-  const all = new Set([
-    ...LOOPBACK,
-    ...(EVERYWHERE.includes(host) ? ownNames() : [bracketed(host)]),
-    ...names,
-  ]);
+  const all = new Set([...LOCAL, ...(EVERYWHERE.includes(host) ? ownNames() : [bracketed(host)]), ...names]);
   const hosts = new Set([...all].map((name) => `${name}:${port}`));
   // Browsers leave the scheme's own port away.
   if (port === (secure ? 443 : 80)) for (const name of all) hosts.add(name);

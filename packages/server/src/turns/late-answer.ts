@@ -54,12 +54,18 @@ function saidOf(ask: Ask, { allow, message, answer }: Given, plan: string | unde
       if (!allow) return `The form was declined.${why}`;
       return `The form was filled in: ${JSON.stringify(answer?.content ?? {})}`;
     case "permission": {
-      const what =
-        ask.subject?.type === "command" ? `\`${ask.subject.command}\`` : (ask.title ?? "what you asked for");
+      const what = subjectWords(ask);
       if (!allow) return `The user refused ${what}: it was not run.${why}`;
       return `The user allows ${what}. It was not run: do it now.`;
     }
   }
+}
+
+function subjectWords({ subject, title }: Ask): string {
+  if (subject?.type === "command") return `\`${subject.command}\``;
+  const paths = subject?.type === "diff" ? (subject.paths ?? []) : [];
+  if (paths.length > 0) return `your edit of ${paths.join(", ")}`;
+  return title ?? "what you asked for";
 }
 
 type Said = NonNullable<NonNullable<Given["answer"]>["questions"]>[string];

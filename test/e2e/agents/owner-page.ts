@@ -82,7 +82,7 @@ export class PageOwner implements Owner {
   async answer({ block_id, metadata }: LabBlock, given: Given): Promise<void> {
     const { ask } = metadata;
     const panel = this.#page
-      .locator(`[data-block="${block_id}"]`)
+      .locator(`[data-block="${block_id}"], [data-ask="${block_id}"]`)
       .getByRole("region", { name: /^Needs (approval|an answer)$/ });
     await panel.waitFor();
     if (given.answer?.questions) await this.#answerQuestions(panel, ask, given.answer.questions);

@@ -37,7 +37,7 @@ export const RowView = memo(function RowView({ row }: { row: Row }): ReactNode {
       );
     case "ask":
       return (
-        <div className="block plan-ask" data-depth={0}>
+        <div className="block plan-ask" data-ask={row.id} data-depth={0}>
           <CallAsk id={row.id} />
         </div>
       );

@@ -9,10 +9,12 @@ import { unwrapCommand } from "@blockyard/providers";
 
 /** Of a command these change nothing of what runs: how long it may take, whether it is waited for, what is said about it. */
 const ASIDE = new Set(
-  "description explanation timeout timeout_ms timeoutMs run_in_background is_background background commands".split(
+  "description explanation timeout timeout_ms timeoutMs run_in_background is_background background commands initial_wait".split(
     " ",
   ),
 );
+/** GitHub Copilot says with `mode` whether it waits. Another word may mean other rights. */
+const WAITS = new Set<Json | undefined>(["sync", "async"]);
 const FOLDERS = new Set("cwd directory workdir".split(" "));
 /** Rights that go on after the call. */
 const RIGHTS = ["grantRoot", "additionalPermissions", "permissions"] as const;
@@ -26,7 +28,11 @@ export function isAllCompared({ subject, input }: Pick<Ask, "subject" | "input">
   if (typeof cmd !== "string" || (command ?? cmd) !== cmd) return false;
   if (cmd !== subject.command && unwrapCommand(cmd) !== subject.command) return false;
   return Object.entries(rest).every(
-    ([name, value]) => !isGiven(value) || ASIDE.has(name) || (FOLDERS.has(name) && value === subject.cwd),
+    ([name, value]) =>
+      !isGiven(value) ||
+      ASIDE.has(name) ||
+      (FOLDERS.has(name) && value === subject.cwd) ||
+      (name === "mode" && WAITS.has(value)),
   );
 }
 

@@ -247,6 +247,12 @@ it.each<[string, JsonObject | undefined, boolean]>([
   ],
   ["its shell", { command: "/bin/bash -lc 'npm test'", cwd: "/w" }, true],
   ["its list of parts", { command: "npm test", commands: ["npm test"] }, true],
+  [
+    "how it is waited for",
+    { command: "npm test", commands: ["npm test"], mode: "sync", initial_wait: 30 },
+    true,
+  ],
+  ["a mode that may be one of rights", { command: "npm test", mode: "unconfined" }, false],
   ["another program that is called a shell", { command: "/w/evil/bash -lc 'npm test'" }, false],
   ["to leave the agent's sandbox", { command: "npm test", dangerouslyDisableSandbox: true }, false],
   ["variables", { command: "npm test", env: { PATH: "/w/evil" } }, false],

@@ -24,6 +24,7 @@ export {
   askSchema,
   expiredAsk,
   furtherAnswers,
+  hasPlan,
   isAnswerableLate,
   isAsked,
 } from "./model/ask.ts";

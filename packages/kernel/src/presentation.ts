@@ -7,7 +7,7 @@ export { type Ask, askOf, waitsFor } from "./model/ask.ts";
 export { metadataOf } from "./model/metadata.ts";
 export { timesText } from "./model/times.ts";
 export { type NativeFacts, nativeFacts } from "./model/turn-facts.ts";
-export { answerLabel, answerWords, askWords, repeatsDenial } from "./presentation/ask-words.ts";
+export { answerLabel, answerWords, askWords, NO_PLAN, repeatsDenial } from "./presentation/ask-words.ts";
 export {
   type CallLine,
   callLine,

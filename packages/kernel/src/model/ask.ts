@@ -229,6 +229,13 @@ export function waitsFor({ kind }: Ask): "approval" | "answer" {
   return kind === "question" || kind === "elicitation" ? "answer" : "approval";
 }
 
+/** Whether there is a plan to approve: an agent may ask to leave plan mode without one. */
+export function hasPlan({ kind, plan, input }: Pick<Ask, "kind" | "plan" | "input">): boolean {
+  if (kind !== "plan") return false;
+  const written = (input as JsonObject | null | undefined)?.["plan"];
+  return plan !== undefined || (typeof written === "string" && written.trim() !== "");
+}
+
 /**
  * What a stream says of a block, as it is written there: without an ask that somebody, or a rule, has answered already. An
  * adapter names the block of a plan by its key.

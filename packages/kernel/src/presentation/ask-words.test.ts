@@ -41,7 +41,9 @@ describe("an answered ask in words", () => {
   });
 
   it.each([
-    [{ kind: "plan", state: "allowed", answeredBy: "ann" }, "You approved this plan"],
+    [{ kind: "plan", plan: "c/1", state: "allowed", answeredBy: "ann" }, "You approved this plan"],
+    [{ kind: "plan", input: { plan: "1." }, state: "allowed", answeredBy: "bob" }, "bob approved this plan"],
+    [{ kind: "plan", input: {}, state: "allowed", answeredBy: "ann" }, "You let the agent leave plan mode"],
     [
       { kind: "plan", state: "denied", answeredBy: "bob", message: "tests first" },
       "bob asked to keep planning: tests first",

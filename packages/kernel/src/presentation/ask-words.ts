@@ -3,7 +3,7 @@
  * say the same. What the agent is told is apart from it (a model reads that).
  */
 
-import { type Ask, type AskSuggestion, askOf } from "../model/ask.ts";
+import { type Ask, type AskSuggestion, askOf, hasPlan } from "../model/ask.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { Kind, Reason } from "../model/kind.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
@@ -26,10 +26,14 @@ export function askWords(ask: Ask, self?: string, reason?: Reason): string {
 function whoDid(ask: Ask, who: string | undefined): string {
   const verb = verbOf(ask);
   if (who === undefined) return capital(verb);
-  if (ask.kind === "plan" && ask.state === "allowed") return `${who} approved this plan`;
+  if (ask.kind === "plan" && ask.state === "allowed")
+    return hasPlan(ask) ? `${who} approved this plan` : `${who} let the agent leave plan mode`;
   if (ask.kind === "plan" && ask.state === "denied") return `${who} asked to keep planning`;
   return ask.state === "answered" ? `${who} answered` : `${who} ${verb} this`;
 }
+
+/** In the place of a plan that an agent did not give. */
+export const NO_PLAN = "The agent gave no plan. If you approve, it leaves plan mode and starts to work.";
 
 function verbOf({ kind, state }: Ask): string {
   return kind === "plan" && state === "allowed" ? "approved" : state;

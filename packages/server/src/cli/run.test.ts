@@ -54,6 +54,12 @@ it("[D41] [D7] a change shows as a diff above its exact input, with nothing in i
   ]);
 });
 
+it("[CM12] a request without a plan says that there is none", () => {
+  const ask = { id: "a", kind: "plan", state: "asked", input: {} };
+  const block = { ...asking("c/claude/1", {}), metadata: { toolName: "ExitPlanMode", ask } } as BlockSnapshot;
+  expect(askText(block)).toMatch(/^Needs approval: ExitPlanMode\nThe agent gave no plan\. .*\n\{\}$/);
+});
+
 it("[D7] a command of several lines shows line by line above its exact input", () => {
   const command = "for i in 1 2\ndo echo $i\n  1  Deny\ndone";
   const block = asking("c/claude/1", {});

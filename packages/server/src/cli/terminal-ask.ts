@@ -12,7 +12,9 @@ import {
   askWords,
   type BlockSnapshot,
   callLine,
+  hasPlan,
   isProblem,
+  NO_PLAN,
 } from "@blockyard/kernel";
 import { visible } from "../processes/visible.ts";
 import type { BlockSource } from "./block-source.ts";
@@ -199,7 +201,8 @@ export async function watchAnswer(
  * that the change or the lines of a command, where it has several, behind a bar, so that none of them looks like ours.
  */
 export function askText({ metadata }: BlockSnapshot): string {
-  const { title, input, subject } = askOf(metadata) as Ask;
+  const ask = askOf(metadata) as Ask;
+  const { title, input, subject } = ask;
   const what = visible(JSON.stringify(input ?? metadata.input ?? {}, null, 2));
   const shown =
     subject?.type === "diff"
@@ -207,7 +210,8 @@ export function askText({ metadata }: BlockSnapshot): string {
       : subject?.type === "command" && subject.command.trim().includes("\n")
         ? subject.command
         : undefined;
-  const above = shown === undefined ? "" : `${quoted(shown)}\nExact input:\n`;
+  const isPlanless = ask.kind === "plan" && !hasPlan(ask);
+  const above = isPlanless ? `${NO_PLAN}\n` : shown === undefined ? "" : `${quoted(shown)}\nExact input:\n`;
   return `Needs approval: ${nameOf(title, metadata)}\n${above}${what}`;
 }
 

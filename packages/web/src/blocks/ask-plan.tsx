@@ -2,7 +2,7 @@
  * The plan that waits for approval: a block that people and agents edit together. It is approved as it reads on this page: what was
  * edited is shown letter by letter, since a formatted text hides some of them.
  */
-import { type Ask, exactText, Text } from "@blockyard/kernel";
+import { type Ask, exactText, hasPlan, NO_PLAN, Text } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { editBlock } from "../actions/actions.ts";
 import { editRows } from "../diff/diff-rows.ts";
@@ -14,7 +14,7 @@ import { Icon } from "../ui/icons.tsx";
 export function PlanText({ ask }: { ask: Ask }): ReactNode {
   const { plan } = (ask.input ?? {}) as { readonly plan?: unknown };
   if (ask.plan !== undefined) return <SharedPlan id={ask.plan} proposed={plan} />;
-  if (typeof plan !== "string") return null;
+  if (typeof plan !== "string" || !hasPlan(ask)) return <p>{NO_PLAN}</p>;
   return (
     <div className="asked-plan">
       <Markdown text={Text.of(plan)} isGrowing={false} isAppendOnly={false} />

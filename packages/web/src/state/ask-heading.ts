@@ -1,14 +1,15 @@
 /**
  * What an agent asks, in a few words: the heading of its request, and what is said of it elsewhere.
  */
-import { type Ask, inFolder, knownTool } from "@blockyard/kernel";
+import { type Ask, hasPlan, inFolder, knownTool } from "@blockyard/kernel";
 
 export function askHeading(
-  { kind, subject, form, title, questions }: Ask,
+  ask: Ask,
   call: { readonly metadata: { readonly toolName?: string | undefined } },
   folder: string | undefined,
 ): string {
-  if (kind === "plan") return "Approve this plan?";
+  const { kind, subject, form, title, questions } = ask;
+  if (kind === "plan") return hasPlan(ask) ? "Approve this plan?" : "Leave plan mode without a plan?";
   if (kind === "question") {
     const [first, ...others] = questions ?? [];
     if (others.length > 0) return `The agent has ${others.length + 1} questions`;

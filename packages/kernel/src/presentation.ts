@@ -83,7 +83,7 @@ export {
 export { boundRules, MarkdownBudget, type MarkdownRules, TOO_HARD } from "./presentation/markdown-bound.ts";
 export { type MathToken, maskMath, mathRules } from "./presentation/markdown-math.ts";
 export { isNoticeLine, noticeName } from "./presentation/notice-name.ts";
-export { outputSummary } from "./presentation/output-summary.ts";
+export { cutSummary, outputSummary } from "./presentation/output-summary.ts";
 export {
   type GrowingString,
   PartialJson,

@@ -33,6 +33,11 @@ describe("what comes in place of a closed result's text", () => {
       ...row(call("Bash"), "command", { exitCode: 0 }),
       { summary: "line 199 of the output" },
     ],
+    [
+      "of a command whose output was cut how much there was, and no line as its last",
+      ...row(call("Bash"), "command", { exitCode: 0, truncatedChars: 508_894 }),
+      { summary: `${(508_894 + LONG.length).toLocaleString("en-US")} characters` },
+    ],
     ["of a file that was read nothing", ...row(call("Read"), "code", {}), {}],
     [
       "of a command that failed its last lines",

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { gather, gatheredWords, livingTodos } from "./gather.ts";
 import type { Entry } from "./loudness.ts";
-import { outputSummary } from "./output-summary.ts";
+import { cutSummary, outputSummary } from "./output-summary.ts";
 import { speakerOf } from "./speaker.ts";
 
 it.each([
@@ -84,6 +84,17 @@ it.each([
 ])("[V122] %j is remembered by %j", (lines, summary) => {
   expect(outputSummary(lines)).toBe(summary);
 });
+
+it.each([
+  [30_000, 508_894, "538,894 characters"],
+  [30_000, undefined, undefined],
+  [30_000, 0, undefined],
+] as const)(
+  "[V122] %d characters of an output, and %j that were not kept, are remembered by %j",
+  (chars, left, words) => {
+    expect(cutSummary(chars, left)).toBe(words);
+  },
+);
 
 it.each([
   [

@@ -2,12 +2,20 @@
  * What a command that succeeded is remembered by: the line in which a test runner counts, else the last line that it printed.
  * Only the last lines are looked at, so that a long output need not be read for it.
  */
+import { plural } from "./format.ts";
 import { SUMMARY_CHARS, SUMMARY_LINES } from "./limits.ts";
 
 const COUNTS =
   /\b\d+ (?:tests? )?(?:passed|passing|pass|ok|succeeded|failed|failing)\b|\bTests?:?\s+\d+|\bok\b.*\b\d+ tests?\b/i;
 /** Lines that say how long it took, or nothing at all, say less than the one before them. */
 const EMPTY = /^(?:[\s=\-–—─│|.*~#{}()[\],;]*|[#ℹ] duration_ms [\d.]+)$/;
+
+/** Of an output whose end was not kept, how much there was: its last line is none that the command ended with. */
+export function cutSummary(chars: number, truncatedChars: number | undefined): string | undefined {
+  return truncatedChars === undefined || truncatedChars === 0
+    ? undefined
+    : plural(chars + truncatedChars, "character");
+}
 
 /** Of the last lines of an output, without terminal codes; empty where nothing was printed. */
 export function outputSummary(lines: readonly string[]): string {

@@ -1,7 +1,7 @@
 /** Blocks as terminal text: of what is long the ends are shown, and what is left out is counted. */
 import type { BlockSnapshot, TurnView } from "@blockyard/kernel";
 import { expect, test } from "vitest";
-import { timeline } from "../export/timeline.ts";
+import { commandSummary, timeline } from "../export/timeline.ts";
 import { blockText, itemText, nodeText, turnText } from "./block-text.ts";
 import { styleFor } from "./terminal.ts";
 
@@ -42,6 +42,12 @@ test.each<[string, BlockSnapshot, readonly string[]]>([
   ],
 ])("[V25] [V40] of %s it shows the ends", (_, block, expected) => {
   expect(shownOf(block)).toEqual(expected);
+});
+
+test("[V122] a command whose output was cut is remembered by how much there was, not by the last line that was kept", () => {
+  const kept = "line 1\nline 2\nli";
+  expect(commandSummary(blockOf("command", kept, { exitCode: 0 }))).toBe("li");
+  expect(commandSummary(blockOf("command", kept, { truncatedChars: 508_894 }))).toBe("508,910 characters");
 });
 
 test("[V40] a line that is longer than the terminal is wide says that it is cut", () => {

@@ -4,7 +4,7 @@
  */
 
 import type { BlockSnapshot, Metadata, Reason } from "@blockyard/kernel";
-import { formatDuration, type Kind } from "@blockyard/kernel/plain";
+import { formatDuration, type Kind, plural } from "@blockyard/kernel/plain";
 import {
   changedIn,
   changeTexts,
@@ -293,7 +293,7 @@ function why(reason: Reason | undefined): Html {
 }
 
 function leftOut(chars: number | undefined): Html {
-  return chars === undefined ? NOTHING : html`<p class="dim">${chars} characters omitted.</p>`;
+  return chars === undefined ? NOTHING : html`<p class="dim">${plural(chars, "character")} omitted.</p>`;
 }
 
 /** An input as it would be written by hand; one that is not whole stays as it came. */

@@ -3,6 +3,7 @@
  * colours are shown in the text's own.
  */
 
+import { plural } from "@blockyard/kernel/plain";
 import { readTerminal, type TerminalRun, type TerminalStyle } from "@blockyard/kernel/presentation";
 import { type Html, html, join } from "../system/escape.ts";
 import { TERMINAL_CHARS } from "./limits.ts";
@@ -21,7 +22,7 @@ export function terminalHtml(output: string): Html {
   const lines = readTerminal(text).map((line) => join(line.map(styled)));
   const parts = lines.flatMap((line, i) => (i === 0 ? [line] : [html`\n`, line]));
   if (text.endsWith("\n")) parts.push(html`\n`);
-  if (cut > 0) parts.push(html`<span class="dim">… ${cut} more characters</span>`);
+  if (cut > 0) parts.push(html`<span class="dim">… ${plural(cut, "more character")}</span>`);
   return join(parts);
 }
 

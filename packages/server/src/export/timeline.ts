@@ -6,6 +6,7 @@
 import type { BlockSnapshot } from "@blockyard/kernel";
 import { isEnded } from "@blockyard/kernel/plain";
 import {
+  cutSummary,
   type Entry,
   gather,
   gatheredWords,
@@ -120,6 +121,8 @@ function tookOf({ status, metadata, created_at, updated_at }: BlockSnapshot): nu
 
 /** The line that a command which succeeded is remembered by. */
 export function commandSummary({ content, metadata }: BlockSnapshot): string {
+  const cut = cutSummary(content.length, metadata.truncatedChars);
+  if (cut !== undefined) return cut;
   const text = content === "" ? (metadata.stderr ?? "").trimEnd() : content;
   return outputSummary(linesOf(text).slice(-SUMMARY_LINES).map(plainTerminal));
 }

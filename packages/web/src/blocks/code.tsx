@@ -1,7 +1,7 @@
 /**
  * Code: what was read of a file, with the file's own line numbers, coloured by its name.
  */
-import { metadataOf } from "@blockyard/kernel";
+import { metadataOf, plural } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { grammarOf } from "../highlight/language.ts";
@@ -31,7 +31,7 @@ export function CodeBlock({ block }: RendererProps): ReactNode {
       <Fold block={block} lines={lines} chars={block.chars}>
         {() => <CodeBody block={block} />}
       </Fold>
-      {truncatedChars !== undefined && <p className="dim">{truncatedChars} characters omitted.</p>}
+      {truncatedChars !== undefined && <p className="dim">{plural(truncatedChars, "character")} omitted.</p>}
       {images && images.length > 0 && <Pictures images={images} />}
     </div>
   );

@@ -11,6 +11,7 @@ import {
   isShellCommand,
   metadataOf,
   plainTerminal,
+  plural,
 } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { stopCommand } from "../actions/actions.ts";
@@ -123,7 +124,7 @@ function Foot({ block, hasOutput, isBrief }: FootProps): ReactNode {
         </span>
       )}
       {sandbox && <span className="sandbox">{sandbox}</span>}
-      {truncatedChars !== undefined && <span>{truncatedChars} characters omitted</span>}
+      {truncatedChars !== undefined && <span>{plural(truncatedChars, "character")} omitted</span>}
       <RunButtons block={block} />
       {hasOutput && (
         <CopyButton

@@ -12,6 +12,7 @@ import {
   cameWords,
   changedIn,
   commandIn,
+  cutSummary,
   endWord,
   errorBelow,
   exactText,
@@ -189,8 +190,9 @@ export function Counts({ added, deleted }: { added: number; deleted: number }): 
 
 /** The line that a command which succeeded is remembered by. */
 function Summary({ block }: RendererProps): ReactNode {
-  const { stderr } = metadataOf(block, "command");
-  const summary = useClosed(block.id)?.summary;
+  const { stderr, truncatedChars } = metadataOf(block, "command");
+  const closed = useClosed(block.id)?.summary;
+  const summary = cutSummary(block.chars, truncatedChars) ?? closed;
   const lines = useEndLines(block, block.chars > 0 && summary === undefined);
   if (summary !== undefined) return <span className="tool-short">{summary}</span>;
   const own = lines?.slice(Math.max(0, lines.length - SUMMARY_LINES), lines.length) ?? [];

@@ -289,6 +289,26 @@ test("[CM12] a plan is edited before it is approved, and is approved as it reads
   await close();
 });
 
+test("[CM12] [V17] a request without a plan says so; who can only read is not told that it needs them", async () => {
+  const { page, heard, complaints, close } = await start("planless", [{ tool: "ExitPlanMode", input: {} }]);
+  const ask = page.getByRole("region", { name: "Needs approval" });
+  await ask.getByText("Leave plan mode without a plan?").waitFor();
+  await ask.getByText("The agent gave no plan.").waitFor();
+  await page.getByText("Claude Code is waiting for you").waitFor();
+  const token = yard.running.auth.create("asks-wall", "viewer");
+  const viewer = await yard.open(new URL(page.url()).pathname, { token });
+  await viewer.page.getByText("Claude Code is waiting for an answer").waitFor();
+  await viewer.page.locator(".state-needs", { hasText: "Waiting for an answer" }).first().waitFor();
+  expect(await viewer.page.getByText(/needs you|waiting for you|your answer/i).count()).toBe(0);
+  await viewer.context.close();
+  await ready(page, /Approve and ask before edits/);
+  await ask.getByRole("button", { name: /Approve and ask before edits/ }).click();
+  await expect.poll(() => heard().length).toBe(1);
+  await page.getByText("You let the agent leave plan mode").waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 test("[CM13] one ask in two windows is answered once; the other window shows by whom. Targets are large on a phone", async () => {
   const { page, heard, close } = await start("twice", [BASH], { width: 390, height: 844 });
   const other = await yard.open(new URL(page.url()).pathname);

@@ -8,7 +8,7 @@ import { Fragment, type ReactNode, useState } from "react";
 import { Composer } from "../composer/composer.tsx";
 import { useAsked } from "../sidebar/asked.ts";
 import type { Conversations, ListedConversation } from "../sidebar/conversations.ts";
-import { groupsOf, STATE_WORDS, stateOf } from "../sidebar/groups.ts";
+import { groupsOf, stateOf } from "../sidebar/groups.ts";
 import { useNow } from "../sidebar/now.ts";
 import { workspaceBranch, workspaceRoot } from "../state/capabilities.ts";
 import { useCell } from "../state/cell.ts";
@@ -95,13 +95,13 @@ function Place(): ReactNode {
 
 function Overview({ conversations }: { conversations: readonly ListedConversation[] }): ReactNode {
   const now = useNow();
-  const groups = groupsOf(conversations, now);
-  const named = groups.filter(({ name }) => name === STATE_WORDS.needs || name === STATE_WORDS.running);
+  const groups = groupsOf(conversations, now, useIsViewer());
+  const named = groups.filter(({ state }) => state !== undefined);
   const recent = groups.filter((group) => !named.includes(group)).flatMap((group) => group.conversations);
   return (
     <div className="overview">
-      {named.map(({ name, conversations: members }) => (
-        <Rows key={name} name={name} conversations={members} now={now} />
+      {named.map(({ name, state, conversations: members }) => (
+        <Rows key={name} name={name} isNeeds={state === "needs"} conversations={members} now={now} />
       ))}
       {recent.length > 0 && <Rows name="Recent" conversations={recent} now={now} />}
     </div>
@@ -110,14 +110,15 @@ function Overview({ conversations }: { conversations: readonly ListedConversatio
 
 interface RowsProps {
   readonly name: string;
+  readonly isNeeds?: boolean;
   readonly conversations: readonly ListedConversation[];
   readonly now: number;
 }
 
-function Rows({ name, conversations, now }: RowsProps): ReactNode {
+function Rows({ name, isNeeds = false, conversations, now }: RowsProps): ReactNode {
   return (
     <section aria-label={`${name}: conversations`}>
-      <h2 className={name === STATE_WORDS.needs ? "group-name needs" : "group-name"}>{name}</h2>
+      <h2 className={isNeeds ? "group-name needs" : "group-name"}>{name}</h2>
       <ul>
         {conversations.slice(0, NAMED_CONVERSATIONS).map((conversation) => (
           <li key={conversation.id}>

@@ -88,7 +88,11 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
         <Took block={block} />
         <span className="agent-asks">{needs}</span>
       </header>
-      {isLate && <p className="dim">The server restarted. The agent gets your answer as its next message.</p>}
+      {isLate && (
+        <p className="dim">
+          The server restarted. The agent gets {isViewer ? "the" : "your"} answer as its next message.
+        </p>
+      )}
       {ask.kind === "permission" && <AskedSubject ask={ask} block={block} />}
       {ask.kind === "plan" && <PlanText ask={ask} />}
       {isViewer ? (

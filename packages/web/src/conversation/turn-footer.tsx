@@ -15,13 +15,14 @@ import {
 import { type ReactNode, useEffect, useState } from "react";
 import { TurnActions } from "../actions/turn-actions.tsx";
 import { sought } from "../rows/sought.ts";
-import { useTurn, useView, useViewPart } from "../state/session.tsx";
+import { useIsViewer, useTurn, useView, useViewPart } from "../state/session.tsx";
 import { CLOCKED_SECONDS, TURN_CLOCK_MS } from "./limits.ts";
 
 export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
   const view = useView();
   const turn = useTurn(view, id);
   const asking = useViewPart(view, ({ record }) => record?.asking?.[0]);
+  const isViewer = useIsViewer();
   if (!turn) return null;
   const agent = agentName(turn.provider);
   const name = agent === turn.provider ? (turn.model ?? agent) : agent;
@@ -32,7 +33,7 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
           <Working name={name} since={turn.startedAt} />
         ) : (
           <button type="button" className="quiet-button warn" onClick={() => sought.set(asking)}>
-            {name} is waiting for you
+            {name} is waiting for {isViewer ? "an answer" : "you"}
           </button>
         )}
       </footer>

@@ -131,7 +131,8 @@ export class Conversations {
       .sort(runningFirst);
     if (now.state === "here" && shownOf(now.conversations) === shownOf(rows)) return;
     // What was there when the page came is no news.
-    if (now.state === "here") tell(newsBetween(byId(now.conversations), rows), this.#current);
+    if (now.state === "here")
+      tell(newsBetween(byId(now.conversations), rows, this.#session.isViewer), this.#current);
     this.listing.set({ state: "here", conversations: rows });
   }
 

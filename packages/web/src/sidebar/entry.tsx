@@ -10,13 +10,13 @@ import { RenameField } from "../actions/rename.tsx";
 import { useCellPart } from "../state/cell.ts";
 import { isSidebarOpen, renaming } from "../state/page-state.ts";
 import { go, linkTo } from "../state/route.ts";
-import { useSession } from "../state/session.tsx";
+import { useIsViewer, useSession } from "../state/session.tsx";
 import { AgentIcon, agentName } from "../ui/agent-icon.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { StateMark } from "../ui/state-mark.tsx";
 import { useAsked } from "./asked.ts";
 import type { ListedConversation } from "./conversations.ts";
-import { STATE_WORDS, stateOf } from "./groups.ts";
+import { stateOf, stateWords } from "./groups.ts";
 import { CARD_MS } from "./limits.ts";
 
 interface EntryProps {
@@ -75,7 +75,7 @@ function Facts({ conversation, now }: { conversation: ListedConversation; now: n
     conversation;
   const asked = useAsked(asks, folder);
   const facts: readonly (readonly [string, string | undefined])[] = [
-    ["State", STATE_WORDS[stateOf(conversation)]],
+    ["State", stateWords(stateOf(conversation), useIsViewer())],
     ["Request", asked && exactText(asked.words)],
     ["Agent", provider && [agentName(provider), model].filter(Boolean).join(" · ")],
     ["Folder", folder],

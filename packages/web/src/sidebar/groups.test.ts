@@ -34,24 +34,33 @@ const conversation = (id: string, parts: Partial<ListedConversation>): ListedCon
 
 describe("[V102] the list is divided", () => {
   test("into what needs the reader, what runs, and days, and leaves out what is empty", () => {
-    const groups = groupsOf(
-      [
-        conversation("asks", { isAsking: true, isRunning: true }),
-        conversation("runs", { isRunning: true }),
-        conversation("failed unseen", { ended: "failed", isUnread: true, updatedAt: at(2) }),
-        conversation("failed, seen", { ended: "failed" }),
-        conversation("today", {}),
-        conversation("yesterday", { updatedAt: at(16, 23) }),
-      ],
-      NOW,
-    );
-    expect(groups.map(({ name, conversations }) => [name, conversations.map(({ id }) => id)])).toEqual([
+    const named = (isViewer: boolean) =>
+      groupsOf(
+        [
+          conversation("asks", { isAsking: true, isRunning: true }),
+          conversation("runs", { isRunning: true }),
+          conversation("failed, seen", { ended: "failed" }),
+          conversation("today", {}),
+          conversation("yesterday", { updatedAt: at(16, 23) }),
+          conversation("failed unseen", { ended: "failed", isUnread: true, updatedAt: at(16) }),
+        ],
+        NOW,
+        isViewer,
+      ).map(({ name, conversations }) => [name, conversations.map(({ id }) => id)]);
+    expect(named(false)).toEqual([
       ["Needs you", ["asks", "failed unseen"]],
       ["Running", ["runs"]],
       ["Today", ["failed, seen", "today"]],
       ["Yesterday", ["yesterday"]],
     ]);
-    expect(groupsOf([], NOW)).toEqual([]);
+    // Who can only read is needed for nothing.
+    expect(named(true)).toEqual([
+      ["Waiting for an answer", ["asks"]],
+      ["Running", ["runs"]],
+      ["Today", ["failed, seen", "today"]],
+      ["Yesterday", ["yesterday", "failed unseen"]],
+    ]);
+    expect(groupsOf([], NOW, false)).toEqual([]);
   });
 
   const DAYS: readonly (readonly [number, string])[] = [

@@ -2,18 +2,22 @@
  * How the list is divided: what needs the reader, what runs, then by the day of the last change. Pure; the order inside a group is
  * the list's own.
  */
+import { needsWords } from "../state/needs-words.ts";
 import type { ListedConversation } from "./conversations.ts";
 
 /** What a conversation is doing, in one word: the first of these that fits. */
 export type ListedState = "needs" | "running" | "failed" | "stopped" | "done";
 
-export const STATE_WORDS: Readonly<Record<ListedState, string>> = {
-  needs: "Needs you",
+const STATE_WORDS: Readonly<Record<Exclude<ListedState, "needs">, string>> = {
   running: "Running",
   failed: "Failed",
   stopped: "Stopped",
   done: "Done",
 };
+
+export function stateWords(state: ListedState, isViewer: boolean): string {
+  return state === "needs" ? needsWords(isViewer) : STATE_WORDS[state];
+}
 
 export function stateOf({ isAsking, isRunning, ended }: ListedConversation): ListedState {
   if (isAsking) return "needs";
@@ -23,33 +27,42 @@ export function stateOf({ isAsking, isRunning, ended }: ListedConversation): Lis
 }
 
 export interface Group {
+  /** Undefined: it is a day. */
+  readonly state: "needs" | "running" | undefined;
   readonly name: string;
   readonly conversations: readonly ListedConversation[];
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-export function groupsOf(conversations: readonly ListedConversation[], now: number): readonly Group[] {
+export function groupsOf(
+  conversations: readonly ListedConversation[],
+  now: number,
+  isViewer: boolean,
+): readonly Group[] {
   const groups = new Map<string, ListedConversation[]>([
-    [STATE_WORDS.needs, []],
-    [STATE_WORDS.running, []],
+    ["needs", []],
+    ["running", []],
   ]);
   for (const conversation of conversations) {
-    const name = groupOf(conversation, now);
+    const name = groupOf(conversation, now, isViewer);
     const group = groups.get(name);
     if (group) group.push(conversation);
     else groups.set(name, [conversation]);
   }
   return [...groups]
     .filter(([, members]) => members.length > 0)
-    .map(([name, members]) => ({ name, conversations: members }));
+    .map(([name, members]) => {
+      const state = name === "needs" || name === "running" ? name : undefined;
+      return { state, name: state ? stateWords(state, isViewer) : name, conversations: members };
+    });
 }
 
-/** A failure that the reader has not seen needs them too. */
-function groupOf(conversation: ListedConversation, now: number): string {
+/** A failure that the reader has not seen needs them too, if they can do something about it. */
+function groupOf(conversation: ListedConversation, now: number, isViewer: boolean): string {
   const state = stateOf(conversation);
-  if (state === "needs" || (state === "failed" && conversation.isUnread)) return STATE_WORDS.needs;
-  return state === "running" ? STATE_WORDS.running : dayOf(conversation.updatedAt, now);
+  if (state === "failed" && conversation.isUnread && !isViewer) return "needs";
+  return state === "needs" || state === "running" ? state : dayOf(conversation.updatedAt, now);
 }
 
 /** Today, Yesterday, the last week and month, then by month. */

@@ -14,7 +14,7 @@ import { Resizer } from "../ui/resizer.tsx";
 import { ThemeButton } from "../ui/theme-button.tsx";
 import type { Conversations, ListedConversation } from "./conversations.ts";
 import { archivedWords, Entry, EntryMenu } from "./entry.tsx";
-import { groupsOf, STATE_WORDS, stateOf } from "./groups.ts";
+import { groupsOf, stateOf, stateWords } from "./groups.ts";
 import { DRAWN_ENTRIES } from "./limits.ts";
 import { useNow } from "./now.ts";
 import { WorkspaceSwitcher } from "./workspace-switcher.tsx";
@@ -134,6 +134,7 @@ function ConversationList({
   const listing = useCell(conversations.listing);
   const folder = useCellPart(preferences, (chosen) => chosen.folder);
   const now = useNow();
+  const isViewer = useIsViewer();
   const list = useRef<HTMLDivElement>(null);
   const [isArchiveOpen, toggleArchive] = useOpen("sidebar:archived", false);
   if (listing.state === "loading") return <p className="sidebar-note">Loading…</p>;
@@ -142,7 +143,7 @@ function ConversationList({
   const words = filter.trim().toLowerCase();
   const found = listing.conversations
     .filter((conversation) => folder === "" || conversation.folder === folder)
-    .filter((conversation) => matches(conversation, words));
+    .filter((conversation) => matches(conversation, words, isViewer));
   const current = found.filter(({ isArchived }) => !isArchived);
   const archived = found.filter(({ isArchived }) => isArchived);
   return (
@@ -151,15 +152,17 @@ function ConversationList({
       {current.length === 0 && (
         <p className="sidebar-note">{words === "" ? "No conversations yet" : "No matches"}</p>
       )}
-      {groupsOf(current.slice(0, DRAWN_ENTRIES), now).map(({ name, conversations: members }) => (
-        <section key={name} aria-label={name}>
-          <h2 className={name === STATE_WORDS.needs ? "group-name needs" : "group-name"}>
-            {name}
-            {name === STATE_WORDS.needs && <span className="group-count">{members.length}</span>}
-          </h2>
-          <Entries conversations={members} now={now} />
-        </section>
-      ))}
+      {groupsOf(current.slice(0, DRAWN_ENTRIES), now, isViewer).map(
+        ({ name, state, conversations: members }) => (
+          <section key={name} aria-label={name}>
+            <h2 className={state === "needs" ? "group-name needs" : "group-name"}>
+              {name}
+              {state === "needs" && <span className="group-count">{members.length}</span>}
+            </h2>
+            <Entries conversations={members} now={now} />
+          </section>
+        ),
+      )}
       {current.length > DRAWN_ENTRIES && (
         <p className="sidebar-note">{current.length - DRAWN_ENTRIES} more: filter to see them</p>
       )}
@@ -223,9 +226,10 @@ function walk(event: KeyboardEvent, list: HTMLElement | null): void {
 }
 
 /** By its words; what it is doing, "unread" and "archived" are words of it too. */
-function matches(conversation: ListedConversation, words: string): boolean {
+function matches(conversation: ListedConversation, words: string, isViewer: boolean): boolean {
   if (words === "") return true;
   const { title, provider, id, model, folder, isUnread, isArchived } = conversation;
-  const states = [STATE_WORDS[stateOf(conversation)], isUnread ? "unread" : "", isArchived ? "archived" : ""];
+  const state = stateWords(stateOf(conversation), isViewer);
+  const states = [state, isUnread ? "unread" : "", isArchived ? "archived" : ""];
   return [title, provider, model, folder, id, ...states].join(" ").toLowerCase().includes(words);
 }

@@ -31,5 +31,10 @@ const CASES: readonly (readonly [string, Watched | undefined, Watched, readonly 
 for (const [what, before, now, expected] of CASES)
   test(`[V108] a conversation that ${what}`, () => {
     const known = new Map(before === undefined ? [] : [[before.id, before]]);
-    expect(newsBetween(known, [now]).map(({ words }) => words)).toEqual(expected);
+    expect(newsBetween(known, [now], false).map(({ words }) => words)).toEqual(expected);
   });
+
+test("[V17] [V108] who can only read is told what waits, not that it needs them", () => {
+  const [news] = newsBetween(new Map(), [watched({ isAsking: true })], true);
+  expect(news?.words).toBe("Waiting for an answer");
+});

@@ -1,4 +1,5 @@
 /** What happens in the list of conversations that somebody may want to be told of. Pure: how they are told is in notifications.ts. */
+import { needsWords } from "./needs-words.ts";
 
 export interface Watched {
   readonly id: string;
@@ -16,12 +17,17 @@ export interface News {
 }
 
 /** What has happened between two looks at the list that somebody may want to be told of. Pure. */
-export function newsBetween(before: ReadonlyMap<string, Watched>, now: readonly Watched[]): readonly News[] {
+export function newsBetween(
+  before: ReadonlyMap<string, Watched>,
+  now: readonly Watched[],
+  isViewer: boolean,
+): readonly News[] {
   return now.flatMap((conversation): readonly News[] => {
     const { id, title, isAsking, isRunning, ended } = conversation;
     const known = before.get(id);
     const named = { id, title: title || "Untitled" };
-    if (isAsking && known?.isAsking !== true) return [{ ...named, words: "Needs you", type: "needs" }];
+    if (isAsking && known?.isAsking !== true)
+      return [{ ...named, words: needsWords(isViewer), type: "needs" }];
     if (!known?.isRunning || isRunning) return [];
     if (ended === "cancelled") return [];
     return [{ ...named, words: ended === undefined ? "Turn finished" : "Turn failed", type: "end" }];

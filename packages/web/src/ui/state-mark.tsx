@@ -2,12 +2,14 @@
  * What a conversation or a turn is doing, as a mark: a shape and a colour of its own each, and the word for who cannot see them.
  */
 import type { ReactNode } from "react";
+import { needsWords } from "../state/needs-words.ts";
+import { useIsViewer } from "../state/session.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 
 export type MarkedState = "needs" | "running" | "failed" | "stopped" | "done";
 
-const MARKS: Readonly<Record<MarkedState, { readonly words: string; readonly icon: IconName }>> = {
-  needs: { words: "Needs you", icon: "hand" },
+const MARKS: Readonly<Record<MarkedState, { readonly words?: string; readonly icon: IconName }>> = {
+  needs: { icon: "hand" },
   running: { words: "Running", icon: "circle" },
   failed: { words: "Failed", icon: "alert" },
   stopped: { words: "Stopped", icon: "stopped" },
@@ -21,7 +23,8 @@ export function StateMark({
   state: MarkedState;
   hasWords?: boolean;
 }): ReactNode {
-  const { words, icon } = MARKS[state];
+  const isViewer = useIsViewer();
+  const { words = needsWords(isViewer), icon } = MARKS[state];
   return (
     <span className={`state state-${state}`} title={hasWords ? undefined : words}>
       {state === "running" ? <span className="spinner" aria-hidden="true" /> : <Icon name={icon} />}

@@ -90,7 +90,7 @@ export {
   type PartialPath,
   type PartialState,
 } from "./presentation/partial-json.ts";
-export { REASON_WORDS } from "./presentation/reason-words.ts";
+export { knownCode, REASON_WORDS } from "./presentation/reason-words.ts";
 export { isMarkdownResult, showsPictures, todoLine } from "./presentation/result-look.ts";
 export { hostOf, safeImageData, safeLink, safePicture } from "./presentation/safe-link.ts";
 export { isShellCommand } from "./presentation/shell-command.ts";

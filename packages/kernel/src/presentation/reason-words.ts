@@ -10,3 +10,8 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   retracted: "retracted",
   truncated: "cut short",
 };
+
+/** The code of an error, where it says something: agents also name what they know nothing of. */
+export function knownCode(code: string | undefined): string | undefined {
+  return code === undefined || /^(?:unknown|other|error)?$/i.test(code.trim()) ? undefined : code;
+}

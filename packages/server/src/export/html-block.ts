@@ -14,6 +14,7 @@ import {
   isMarkdownResult,
   isNotice,
   isNoticeLine,
+  knownCode,
   metadataOf,
   noticeName,
   observedHeading,
@@ -236,8 +237,8 @@ function drawError(block: BlockSnapshot): Html {
   const more =
     details === undefined
       ? NOTHING
-      : html`<details><summary>${code ?? "Details"}</summary><pre class="code">${highlight(JSON.stringify(details, null, 2), "json")}</pre></details>`;
-  const said = block.content === "" ? (code ?? "Error") : block.content;
+      : html`<details><summary>${knownCode(code) ?? "Details"}</summary><pre class="code">${highlight(JSON.stringify(details, null, 2), "json")}</pre></details>`;
+  const said = block.content === "" ? (knownCode(code) ?? "Error") : block.content;
   if (isNotice(block)) return html`${noticeHtml(block, said)}${more}`;
   return html`<div class="error"><span class="sign">⚠</span> ${said} <span class="times">${timesText(block.metadata)}</span></div>${more}`;
 }

@@ -1,0 +1,17 @@
+/** What a failure says beside its message. */
+import { expect, it } from "vitest";
+import { errorWords } from "./error-words.ts";
+
+const AGAIN = "Try again, or edit the prompt and resend it.";
+const REPORT = "Copy the details if you report this.";
+
+it.each([
+  ["An unexpected value", { code: "unknown" }, AGAIN, undefined, undefined],
+  ["An unexpected value", {}, AGAIN, undefined, undefined],
+  ["An unexpected value", { code: "unknown", details: { status: 400 } }, REPORT, "HTTP 400", { status: 400 }],
+  ["Not done", { code: "refused" }, REPORT, "refused", { code: "refused" }],
+  ["Not done", { code: "unknown", retryable: true }, "Trying again may help.", undefined, undefined],
+  ["Busy", { code: "overloaded" }, "Provider error. Try again later.", "overloaded", { code: "overloaded" }],
+] as const)("[V161] of %j with %j", (message, failure, advice, name, details) => {
+  expect(errorWords(message, failure)).toEqual({ advice, name, details });
+});

@@ -51,6 +51,23 @@ test("[V105] several edits count as what they come to, or each for itself where 
   expect(twice(diff("other", "three"))).toEqual([[2, 2, undefined]]);
 });
 
+test("[V105] an edit that changed nothing is left out, and does not stand in the way of what the others come to", () => {
+  const edit = (id: number, text: string | undefined, observed?: true) => ({
+    ...block(`c/a/${id}`, id, [
+      { path: "a.ts", kind: "modify", ...(text === undefined ? {} : { diff: text }) } as const,
+    ]),
+    observed,
+  });
+  const seen = (...blocks: ChangeBlock[]) =>
+    changedFiles(blocks, undefined).map(({ net, edits }) => [net?.map(({ text }) => text), edits.length]);
+  const [first, third] = [edit(1, diff("one", "two")), edit(3, diff("two", "three"))];
+  expect(seen(first, edit(2, ""), third)).toEqual([[["one", "three"], 2]]);
+  expect(seen(edit(1, ""), edit(2, ""))).toEqual([[undefined, 1]]);
+  // What they changed is not known.
+  expect(seen(first, edit(2, "", true), third)).toEqual([[undefined, 3]]);
+  expect(seen(first, edit(2, undefined), third)).toEqual([[undefined, 3]]);
+});
+
 test("[V105] a file that was moved keeps its edits under its new name", () => {
   const files = changedFiles(
     [

@@ -12,6 +12,8 @@ export interface FileEdit {
   readonly kind: Change["kind"];
   readonly diff: string;
   readonly rows: readonly DiffRow[];
+  /** It is known to have changed nothing, such as a file that was written again as it was. */
+  readonly isNothing: boolean;
 }
 
 export interface ChangedFile {
@@ -36,17 +38,19 @@ export interface ChangeBlock {
   readonly turn: string | undefined;
   readonly changes: readonly Change[];
   readonly text: string;
+  /** Found by comparing the folder: a diff that is empty was not told. */
+  readonly observed?: true | undefined;
 }
 
 type Facts = Pick<Block, "id" | "born" | "kind" | "status" | "metadata">;
 
 export function changeBlockOf(block: Facts, text: string): ChangeBlock | undefined {
   const { id, born, kind, status } = block;
-  const { changes, isError, turn } = block.metadata;
+  const { changes, isError, turn, observed } = block.metadata;
   if (kind !== "file_change" || changes === undefined) return undefined;
   // What was refused or failed changed nothing.
   if (status === "error" || isError === true) return undefined;
-  return { id, born, turn, changes, text };
+  return { id, born, turn, changes, text, observed: observed ? true : undefined };
 }
 
 /** One that agents named by its whole path, and another time from `folder` on, is one file. */
@@ -56,20 +60,22 @@ export function changedFiles(
 ): readonly ChangedFile[] {
   const nameOf = (path: string) => inFolder(path, folder).replace(/^(?:\.\/+)+/, "");
   const files = new Map<string, { readonly path: string; readonly edits: readonly FileEdit[] }>();
-  for (const { id, changes, text } of [...blocks].sort((a, b) => a.born - b.born)) {
+  for (const { id, changes, text, observed } of [...blocks].sort((a, b) => a.born - b.born)) {
     const texts = changeTexts(changes, text);
-    for (const [i, { path, kind, movedTo }] of changes.entries()) {
+    for (const [i, { path, kind, movedTo, diff: own }] of changes.entries()) {
       const diff = texts[i]?.diff ?? "";
       const { edits = [] } = files.get(nameOf(path)) ?? {};
       files.delete(nameOf(path));
       const now = movedTo ?? path;
-      files.set(nameOf(now), {
-        path: now,
-        edits: [...edits, { block: id, kind, diff, rows: diffRows(diff) }],
-      });
+      const isNothing = own === "" && !observed && kind === "modify" && movedTo === undefined;
+      const edit = { block: id, kind, diff, rows: diffRows(diff), isNothing };
+      files.set(nameOf(now), { path: now, edits: [...edits, edit] });
     }
   }
-  return [...files].map(([name, { path, edits }]) => {
+  return [...files].map(([name, { path, edits: made }]) => {
+    const edits = made.every(({ isNothing }) => isNothing)
+      ? made.slice(-1)
+      : made.filter((e) => !e.isNothing);
     const net = edits.length > 1 ? netRows(edits.map(({ diff }) => diff)) : undefined;
     const counts = net ? countChanges(net) : countAll(edits);
     return { name, path, edits, net, kind: kindOf(edits), ...counts };

@@ -66,17 +66,21 @@ interface Started {
   close(): Promise<void>;
 }
 
-/** `lines`: how long the prompt is. */
+/** `lines`: how long the prompt is; `atOnce`: one request does not wait for the answer to the one before. */
 async function start(
   name: string,
   requests: readonly Request[],
-  { lines: promptLines = 1, ...look }: Look & { readonly lines?: number } = {},
+  {
+    lines: promptLines = 1,
+    atOnce = false,
+    ...look
+  }: Look & { readonly lines?: number; readonly atOnce?: boolean } = {},
 ): Promise<Started> {
   const answers = join(folder, `${name}.answers`);
   writeFileSync(answers, "");
   const { page, context, complaints } = await yard.open("/", look);
   const filler = Array.from({ length: promptLines - 1 }, (_, i) => `line ${i}`);
-  const plan = { recording: recording(name, requests), lines: 0, act: "ask", answers, filler };
+  const plan = { recording: recording(name, requests), lines: 0, act: "ask", answers, atOnce, filler };
   await page
     .getByRole("textbox", { name: "Prompt" })
     .fill(JSON.stringify(plan, null, promptLines > 1 ? 1 : 0));
@@ -140,6 +144,34 @@ test("[CM10] a permission is answered by a number, from the field by Escape firs
   await page.keyboard.type("use make instead");
   await page.keyboard.press("Enter");
   await expect.poll(() => JSON.stringify(heard()[1] ?? "")).toContain("use make instead");
+  await page.waitForSelector("footer.turn:not(.running)");
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test("[CM10] of several requests only the one that the keys are for shows them", async () => {
+  const { page, heard, complaints, close } = await start("several", [BASH, BASH, BASH], { atOnce: true });
+  const asks = page.getByRole("region", { name: "Needs approval" });
+  await expect.poll(() => asks.count()).toBe(3);
+  await expect.poll(() => asks.nth(2).getByRole("button", { name: "Deny…" }).isEnabled()).toBe(true);
+  const keyed = () =>
+    asks.evaluateAll((all) =>
+      all.map((each) =>
+        [...each.querySelectorAll(".key")].some((key) => key.checkVisibility({ visibilityProperty: true })),
+      ),
+    );
+  expect(await keyed()).toEqual([true, false, false]);
+  await asks.nth(1).getByRole("button", { name: "Allow once" }).focus();
+  expect(await keyed()).toEqual([false, true, false]);
+  await page.keyboard.press("1");
+  await expect.poll(() => heard().length).toBe(1);
+  expect(JSON.stringify(heard()[0])).toContain('"several-1"');
+  await expect.poll(keyed).toEqual([true, false]);
+  await page.keyboard.press("1");
+  await expect.poll(() => heard().length).toBe(2);
+  expect(JSON.stringify(heard()[1])).toContain('"several-0"');
+  await expect.poll(keyed).toEqual([true]);
+  await page.keyboard.press("1");
   await page.waitForSelector("footer.turn:not(.running)");
   expect(complaints).toEqual([]);
   await close();

@@ -66,17 +66,17 @@ function planOf(text) {
 }
 
 /** Goes on behind each permission request only when it is answered. @param {any} plan */
-function ask({ recording, answers }) {
+function ask({ recording, answers, atOnce = false }) {
   const lines = readFileSync(recording, "utf8").trimEnd().split("\n");
-  /** @type {string | undefined} */
-  let waitsFor;
+  /** @type {Set<string>} */
+  const waitsFor = new Set();
   const goOn = () => {
-    while (waitsFor === undefined) {
+    while (waitsFor.size === 0 || (atOnce && lines.length > 1)) {
       const line = lines.shift();
       if (line === undefined) return process.exit(0);
       print(`${line}\n`);
       const said = JSON.parse(line);
-      if (said.type === "control_request") waitsFor = said.request_id;
+      if (said.type === "control_request") waitsFor.add(said.request_id);
     }
   };
   let rest = input.slice(input.indexOf("\n") + 1);
@@ -87,9 +87,7 @@ function ask({ recording, answers }) {
       // A message that is sent while it asks is one that it does not read.
       if (isRequest(JSON.parse(part)) || JSON.parse(part).type === "user") continue;
       appendFileSync(answers, `${part}\n`);
-      if (JSON.parse(part).response.request_id !== waitsFor) continue;
-      waitsFor = undefined;
-      goOn();
+      if (waitsFor.delete(JSON.parse(part).response.request_id)) goOn();
     }
   });
   goOn();

@@ -19,6 +19,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef,
 import { isLateAsk } from "../rows/late-asks.ts";
 import { soughtFirst, useShownAsk } from "../rows/shown-asks.ts";
 import { askHeading } from "../state/ask-heading.ts";
+import { Cell } from "../state/cell.ts";
 import { isField } from "../state/invitation.ts";
 import { overlay } from "../state/page-state.ts";
 import { useBlock, useIsViewer, useSession, useView, useViewPart } from "../state/session.tsx";
@@ -70,11 +71,12 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
   const isReady = isSettled && !isAnswering;
   useFocusKept(panel, block.id);
   useNumberKeys(panel, block.id);
+  const isFirst = useIsFirst(panel);
   const needs = waitsFor(ask) === "answer" ? "Needs an answer" : "Needs approval";
   return (
     <section
       ref={panel}
-      className={`agent-ask open kind-${ask.kind}`}
+      className={`agent-ask open kind-${ask.kind}${isFirst ? " has-keys" : ""}`}
       aria-label={needs}
       data-asks={block.id}
       tabIndex={-1}
@@ -150,6 +152,25 @@ function useFocusKept(panel: { readonly current: HTMLElement | null }, call: str
       row?.focus({ preventScroll: true });
     };
   }, [panel, call]);
+}
+
+/** Changes with what is drawn of open asks. */
+const drawnAsks = new Cell(0);
+
+/** Whether it is the first that is open: the keys are for that one, unless another has the focus. */
+function useIsFirst(panel: { readonly current: HTMLElement | null }): boolean {
+  const [isFirst, setFirst] = useState(true);
+  useLayoutEffect(() => {
+    const look = () => setFirst(document.querySelector(".agent-ask.open") === panel.current);
+    const forget = drawnAsks.listen(look);
+    drawnAsks.change((count) => count + 1);
+    return () => {
+      forget();
+      // It is still in the document now.
+      queueMicrotask(() => drawnAsks.change((count) => count + 1));
+    };
+  }, [panel]);
+  return isFirst;
 }
 
 /** A number presses the answer that has it: in the first ask that is open, wherever no field has the focus. */

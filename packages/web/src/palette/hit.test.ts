@@ -35,6 +35,24 @@ describe("a search hit", () => {
     ]);
   });
 
+  it("[V150] shows of a tool's input the string that was found, without the JSON around it", () => {
+    const input = String.raw`{"file_path":"/shop/cart.ts","content":"a voucher\nof \"10\" %","mode":"x","limit":20}`;
+    check(found(input, "voucher"), "tool_call", ["a ", "voucher", ' of "10" %']);
+    check(found(input, "cart"), "tool_call", ["/shop/", "cart", ".ts"]);
+    check(found(input, "content"), "tool_call", ["", "content", ""]);
+    // In the middle of a long line, where it begins and ends cannot be seen.
+    check(found(input, "voucher", 20), "tool_call", ["a ", "voucher", ' of "10" %']);
+    check(found(input, "10", input.indexOf("of ")), "tool_call", ['…of "', "10", '" %']);
+    // A field on a line of its own; a number; JSON that was looked for.
+    check(found('  "content": "a voucher",', "voucher"), "tool_call", ["a ", "voucher", ""]);
+    check(found('{"limit":20}', "20"), "tool_call", ['{"limit":', "20", "}"]);
+    check(found('{"a":"b","c":1}', '"b",'), "tool_call", ['{"a":', '"b",', '"c":1}']);
+  });
+
+  it("[V150] leaves the quotes of a tool that takes plain text", () => {
+    check(found('const a = ["voucher", b];', "voucher"), "tool_call", ['const a = ["', "voucher", '", b];']);
+  });
+
   it("[V150] leaves an escape that is cut in two as it is", () => {
     check(found(String.raw`one\ntwo`, "ntwo"), "tool_call", ["one\\", "ntwo", ""]);
     check(found(String.raw`voucher\u00`, "voucher"), "tool_call", ["", "voucher", String.raw`\u00`]);

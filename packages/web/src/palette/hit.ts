@@ -1,6 +1,6 @@
 /**
- * The line of a search hit: what stands before the match, the match, and what comes after. Input of tools is JSON, whose escapes are
- * shown as the text that they stand for. Pure.
+ * The line of a search hit: what stands before the match, the match, and what comes after. Input of tools is JSON: of it the string
+ * that was found is shown, as the text that it stands for, without what holds it. Pure.
  */
 import { HIT_CHARS } from "./limits.ts";
 
@@ -30,11 +30,37 @@ export function hitText(found: FoundLine, kind: string, mostBefore: number): Hit
   const from = Math.max(0, found.match_start - skipped);
   const to = found.match_end - skipped;
   const read = kind === "tool_call" ? unescaped : (text: string) => text;
-  const before = read(line.slice(0, from)).trimStart();
+  const isJson = kind === "tool_call" && (skipped > 0 || JSON_LINE.test(line));
+  const around = isJson ? stringAround(line, from, to) : { from: 0, to: line.length };
+  const before = read(line.slice(around.from, from)).trimStart();
   return {
     before: before.length > mostBefore ? `…${before.slice(-mostBefore)}` : before,
     words: read(line.slice(from, to)).slice(0, HIT_CHARS),
-    after: read(line.slice(to, to + HIT_CHARS)),
+    after: read(line.slice(to, Math.min(around.to, to + HIT_CHARS))),
+  };
+}
+
+/** A line of JSON: the beginning of a value, or a field on a line of its own. Some tools take plain text. */
+const JSON_LINE = /^\s*(?:\{\s*(?:"|\}|$)|\[|"(?:[^"\\]|\\.)*"\s*:)/;
+const OPENS = /(?:^|[{[,:])\s*$/;
+const CLOSES = /^\s*(?:[:,}\]]|$)/;
+
+/** Where the string around a match begins and ends; the whole line where it is in none. In JSON, a quote that is not escaped is the edge of a string. */
+function stringAround(
+  line: string,
+  from: number,
+  to: number,
+): { readonly from: number; readonly to: number } {
+  const edges = [...line.matchAll(/\\.|"/g)].flatMap(([sign], i, all) =>
+    sign === '"' ? (all[i]?.index ?? []) : [],
+  );
+  const first = edges.findLast((at) => at < from);
+  const last = edges.find((at) => at >= to);
+  const isInside = first === undefined || OPENS.test(line.slice(0, first));
+  if (!isInside || edges.some((at) => at >= from && at < to)) return { from: 0, to: line.length };
+  return {
+    from: first === undefined ? 0 : first + 1,
+    to: last !== undefined && CLOSES.test(line.slice(last + 1)) ? last : line.length,
   };
 }
 

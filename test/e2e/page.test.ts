@@ -524,6 +524,28 @@ describe("access", () => {
     await page.context().close();
   });
 
+  test("[V26] where the system chooses the colours, a prompt has an edge, and what is drawn has these colours", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/tasks.jsonl");
+    await say(yard.kernel, conversation, [{ text: "a prompt", role: "user" }]);
+    const { page } = await yard.open(`/c/${conversation}`);
+    await page.emulateMedia({ forcedColors: "active" });
+    const prompt = await page
+      .locator(".said-user")
+      .first()
+      .evaluate((said) => getComputedStyle(said).outlineStyle);
+    expect(prompt).toBe("solid");
+    await page.locator("button.cost").first().click();
+    const bar = page.locator(".cost-chart .bar").first();
+    await page.getByRole("dialog", { name: "Costs" }).getByRole("button", { name: "All" }).click();
+    await bar.waitFor({ state: "attached" });
+    const [fill, system] = await bar.evaluate((drawn) => {
+      document.body.style.setProperty("caret-color", "CanvasText");
+      return [getComputedStyle(drawn).fill, getComputedStyle(document.body).caretColor];
+    });
+    expect(fill).toBe(system);
+    await page.context().close();
+  });
+
   test("the narrowest phone has no sideways scroll, and the list opens over the page", async () => {
     const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl");
     const { page } = await yard.open(`/c/${conversation}`, { width: 360, height: 700 });

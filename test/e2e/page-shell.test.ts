@@ -311,6 +311,7 @@ describe("costs and deleting", () => {
     await dialog.getByRole("img", { name: /^Cost by day/ }).waitFor();
     await dialog.getByRole("button", { name: "Agent" }).click();
     await dialog.getByRole("row", { name: /^Claude Code/ }).waitFor();
+    await dialog.getByRole("columnheader", { name: "Sub-agents" }).waitFor();
     await dialog.getByRole("button", { name: "Conversation" }).click();
     await dialog.getByRole("row", { name: /^Dear.*\$0\.10$/ }).waitFor();
     const saving = page.waitForEvent("download");

@@ -2,7 +2,7 @@
  * Costs as a file for spreadsheets, and as days without a gap.
  */
 import { expect, test } from "vitest";
-import { type CostRow, csvOf, dayWords, everyDay } from "./cost-rows.ts";
+import { type CostRow, csvOf, dayWords, everyDay, usedSubagents } from "./cost-rows.ts";
 
 const row = (parts: Partial<CostRow>): CostRow => ({
   turns: 2,
@@ -27,6 +27,15 @@ test("[V110] a row of the file for each row of the table, names as names", () =>
     "",
   ]);
   expect(csvOf([row({ conversation: "c1", title: "" })], "conversation")).toContain("\r\nUntitled,c1,2,");
+});
+
+test("[V110] sub-agents have a column where one has worked", () => {
+  const none = row({ subagents: { input: 0, cached: 0, output: 0 } });
+  expect([usedSubagents([]), usedSubagents([none]), usedSubagents([none, row({})])]).toEqual([
+    false,
+    false,
+    true,
+  ]);
 });
 
 test("[V110] days in which nothing was spent are days too", () => {

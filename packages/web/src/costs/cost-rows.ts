@@ -37,6 +37,11 @@ export function nameOf(row: CostRow, group: CostGroup): string {
   return row[group] || { day: "", workspace: "No folder", agent: "", model: "Unknown model" }[group];
 }
 
+/** Whether sub-agents have a column: where none has worked, it would be empty. */
+export function usedSubagents(rows: readonly CostRow[]): boolean {
+  return rows.some(({ subagents }) => subagents.input + subagents.output > 0);
+}
+
 /** A day of a report as people write it; with its year where that is not this one's. */
 export function dayWords(day: string, now: Date): string {
   const [year, month, date] = day.split("-").map(Number);

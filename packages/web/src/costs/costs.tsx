@@ -22,6 +22,7 @@ import {
   dayWords,
   everyDay,
   nameOf,
+  usedSubagents,
 } from "./cost-rows.ts";
 
 const RANGES = [
@@ -157,6 +158,7 @@ function Table({
   group: CostGroup;
   most: number;
 }): ReactNode {
+  const hasSubagents = usedSubagents(rows);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className="cost-table" aria-label={`Costs by ${GROUP_WORDS[group].toLowerCase()}`} tabIndex={0}>
@@ -166,8 +168,14 @@ function Table({
             <th scope="col">{GROUP_WORDS[group]}</th>
             <th scope="col">Turns</th>
             <th scope="col">Tokens in</th>
-            <th scope="col">Tokens out</th>
-            <th scope="col">Sub-agents</th>
+            <th scope="col" className="cost-more">
+              Tokens out
+            </th>
+            {hasSubagents && (
+              <th scope="col" className="cost-more">
+                Sub-agents
+              </th>
+            )}
             <th scope="col">Cost</th>
           </tr>
         </thead>
@@ -179,8 +187,12 @@ function Table({
               </th>
               <td>{row.turns.toLocaleString("en-US")}</td>
               <td>{formatCount(row.input)}</td>
-              <td>{formatCount(row.output)}</td>
-              <td>{formatCount(row.subagents.input + row.subagents.output).replace(/^0$/, "–")}</td>
+              <td className="cost-more">{formatCount(row.output)}</td>
+              {hasSubagents && (
+                <td className="cost-more">
+                  {formatCount(row.subagents.input + row.subagents.output).replace(/^0$/, "–")}
+                </td>
+              )}
               <td className="cost-cell">
                 <meter min={0} max={most || 1} value={row.cost_usd ?? 0} aria-hidden="true" />
                 {costWords(row, "–")}

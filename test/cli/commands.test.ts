@@ -120,7 +120,7 @@ describe("help and mistakes", () => {
       2,
       /--allow is for anthropic and openai\. For codex, use --mode/,
     ],
-    [["run", "anthropic", "x", "--mode", "edits"], 1, /does not support the mode edits here\. Use ask/],
+    [["run", "anthropic", "x", "--mode", "edits"], 1, /anthropic has no mode edits\. Use ask/],
     [["run", "claude", "x", "--mode", "wild"], 2, /--mode must be one of plan, ask, edits, full, not wild/],
     [
       ["run", "llama", "hi"],

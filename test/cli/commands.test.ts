@@ -995,7 +995,7 @@ describe("the rest", () => {
   );
 
   it(
-    "[U1] token, link, doctor, mcp and serve as processes",
+    "[U1] [U102] token, link, doctor, mcp and serve as processes",
     async () => {
       const here = place();
       expect((await run(here, ["link"])).stderr).toContain("no server is running. Start one: blockyard");
@@ -1038,7 +1038,12 @@ describe("the rest", () => {
       expect((await end).code).toBe(0);
       const seen = await run(here, ["ls", "--json"], { env: { BLOCKYARD_TOKEN: "x".repeat(43) } });
       expect(seen).toMatchObject({ code: 1, stderr: expect.stringContaining("refused the token") });
-      expect((await run(here, ["doctor", "--json"])).stdout).toContain("node");
+      writeFileSync(join(here.home, "credentials"), "BLOCKYARD_ACP_GOOSE=no-such-agent acp\n", {
+        mode: 0o600,
+      });
+      const examined = (await run(here, ["doctor", "--json"])).stdout;
+      expect(examined).toContain("node");
+      expect(examined).toContain('{"check":"goose","state":"warn","message":"no-such-agent was not found"');
       expect(await server.stop()).toMatchObject({ code: 0 });
     },
     LIMIT_MS,

@@ -120,7 +120,7 @@ describe("help and mistakes", () => {
       2,
       /--allow is for anthropic and openai\. For codex, use --mode/,
     ],
-    [["run", "anthropic", "x", "--mode", "edits"], 1, /does not support the mode edits here\. Use ask/],
+    [["run", "anthropic", "x", "--mode", "edits"], 2, /anthropic has no mode edits\. Use ask/],
     [["run", "claude", "x", "--mode", "wild"], 2, /--mode must be one of plan, ask, edits, full, not wild/],
     [
       ["run", "llama", "hi"],
@@ -148,6 +148,8 @@ describe("help and mistakes", () => {
       3,
       /there is no token for nobody\. To list them: blockyard token list/,
     ],
+    [["token", "create", "--agent", "No Name"], 2, /"No Name" is not a valid agent name: use lower-case/],
+    [["token", "create", "--agent", "codex"], 2, /"codex" is reserved for that provider's agents/],
     [["mcp", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help mcp/],
     [["link", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help link/],
     [["doctor", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help doctor/],
@@ -993,7 +995,7 @@ describe("the rest", () => {
   );
 
   it(
-    "[U1] token, link, doctor, mcp and serve as processes",
+    "[U1] [U102] token, link, doctor, mcp and serve as processes",
     async () => {
       const here = place();
       expect((await run(here, ["link"])).stderr).toContain("no server is running. Start one: blockyard");
@@ -1004,6 +1006,16 @@ describe("the rest", () => {
       expect(listed.stderr).toBe(
         "Each agent: 6000 requests per minute, 50000 blocks and 512 Mi characters per hour\n",
       );
+      const asJson = await run(here, ["token", "list", "--json"]);
+      expect(JSON.parse(asJson.stdout)).toEqual({
+        tokens: [{ agent: "codex-mcp", role: "agent", created_at: expect.any(Number) }],
+      });
+      expect(asJson.stderr).toBe("");
+      const other = ["--agent", "wall", "--json"];
+      const shown = jsonLines((await run(here, ["token", "create", ...other])).stdout);
+      expect(shown).toEqual([{ agent: "wall", role: "agent", token: expect.stringMatching(/^[\w-]{43}$/) }]);
+      const taken = jsonLines((await run(here, ["token", "revoke", ...other])).stdout);
+      expect(taken).toEqual([{ agent: "wall", revoked: 1 }]);
       const server = await serve(here);
       expect((await run(here, ["link"])).stdout).toContain(`${new URL(server.link).origin}/?link=`);
       for (const its of [token, "x".repeat(43)]) {
@@ -1026,7 +1038,12 @@ describe("the rest", () => {
       expect((await end).code).toBe(0);
       const seen = await run(here, ["ls", "--json"], { env: { BLOCKYARD_TOKEN: "x".repeat(43) } });
       expect(seen).toMatchObject({ code: 1, stderr: expect.stringContaining("refused the token") });
-      expect((await run(here, ["doctor", "--json"])).stdout).toContain("node");
+      writeFileSync(join(here.home, "credentials"), "BLOCKYARD_ACP_GOOSE=no-such-agent acp\n", {
+        mode: 0o600,
+      });
+      const examined = (await run(here, ["doctor", "--json"])).stdout;
+      expect(examined).toContain("node");
+      expect(examined).toContain('{"check":"goose","state":"warn","message":"no-such-agent was not found"');
       expect(await server.stop()).toMatchObject({ code: 0 });
     },
     LIMIT_MS,

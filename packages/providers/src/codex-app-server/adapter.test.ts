@@ -336,7 +336,11 @@ describe("turns", () => {
   it("[X75] calls that left no item are counted, and an answer without a word is told", () => {
     const texts = whole(usage(1, 1), usage(2, 2), usage(3, 3)).blocks.map(({ text }) => text);
     expect(texts).toHaveLength(1);
-    expect(texts[0]).toContain("did not report 2 calls");
+    expect(texts[0]).toContain("did not report 2 calls of this turn. They are missing here");
+    expect(texts[0]).toMatch(/open the thread's file in Codex's sessions folder$/);
+    const kept: Line = note("thread/started", { thread: { id: T, path: "/c/sessions/rollout-t.jsonl" } });
+    const [told] = whole(kept, usage(1, 1), usage(2, 2)).blocks;
+    expect(told?.text).toMatch(/did not report 1 call .* open \/c\/sessions\/rollout-t\.jsonl$/);
     const shown = whole(usage(1, 1), completed(command({ status: "completed" })), usage(2, 2));
     expect(shown.blocks.filter(({ kind }) => kind === "error")).toEqual([]);
     const refused = whole(started({ type: "agentMessage", id: "m", text: "" }), usage(1, 1));

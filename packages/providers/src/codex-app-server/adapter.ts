@@ -147,6 +147,7 @@ function openThread(state: State, out: Out, opened: JsonObject): void {
   const id = textOf(told.id) ?? "";
   const thread = threadOf(state, id, true);
   thread.model = wordsOf(opened.model);
+  thread.path = wordsOf(told.path);
   const details = given({
     permissionMode: wordsOf(opened.approvalPolicy),
     sandbox: wordsOf(objectOf(opened.sandbox).type) ?? wordsOf(opened.sandbox),
@@ -223,8 +224,11 @@ const STEPS: Readonly<Record<string, Step>> = {
   "turn/plan/updated": planUpdated,
   "thread/tokenUsage/updated": usageTold,
   "thread/started": (state, _, { thread }) => {
-    const { id, parentThreadId } = objectOf(thread);
-    if (typeof id === "string") threadOf(state, id, parentThreadId === null || parentThreadId === undefined);
+    const { id, parentThreadId, path } = objectOf(thread);
+    if (typeof id !== "string") return;
+    const isOwn = parentThreadId === null || parentThreadId === undefined;
+    const known = threadOf(state, id, isOwn);
+    known.path = wordsOf(path) ?? known.path;
   },
   "thread/name/updated": (_, out, params) => {
     const title = wordsOf(params.threadName);

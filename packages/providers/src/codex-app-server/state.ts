@@ -66,6 +66,8 @@ export interface Thread {
   /** Turns that have ended, by the protocol's names. */
   readonly ended: Set<string>;
   model: string | undefined;
+  /** The file in which Codex keeps it. */
+  path: string | undefined;
   total: Usage | undefined;
   /** The last counters as they came. */
   native: JsonObject | undefined;
@@ -126,6 +128,7 @@ export function threadOf(state: State, id: string, isOwn = false): Thread {
     turn: undefined,
     ended: new Set(),
     model: undefined,
+    path: undefined,
     total: isChild ? undefined : state.previous,
     native: undefined,
     retry: undefined,

@@ -166,7 +166,7 @@ function tellHidden(state: State, out: Out, thread: Thread, turn: OpenTurn, isEm
   const more = Math.max(0, turn.prompts - 1);
   const hidden = turn.responses - 1 - more - turn.calls;
   if (hidden > 0) {
-    const text = `Codex did not report ${plural(hidden, "call")} of this turn. Its protocol omits calls that fail before they run, are denied by a rule or the sandbox, look for tools, or check a running command.`;
+    const text = hiddenText(hidden, thread.path);
     out.push(...placed(noticeBlock(noticeKey(state), text, "warning"), place));
   }
   if (isEmpty) {
@@ -174,6 +174,16 @@ function tellHidden(state: State, out: Out, thread: Thread, turn: OpenTurn, isEm
       "The model started an answer but gave no text. In Codex's protocol, a refusal looks like this.";
     out.push(...placed(noticeBlock(noticeKey(state), text, "warning"), place));
   }
+}
+
+function hiddenText(hidden: number, path: string | undefined): string {
+  const [are, results] = hidden === 1 ? ["It is", "its result"] : ["They are", "their results"];
+  const file = path ?? "the thread's file in Codex's sessions folder";
+  return [
+    `Codex did not report ${plural(hidden, "call")} of this turn. ${are} missing here; the model got ${results}.`,
+    "Codex's protocol omits calls that fail before they run, are denied by a rule or the sandbox, look for tools, or check a running command.",
+    `To see what was called, open ${file}`,
+  ].join(" ");
 }
 
 export function planUpdated(state: State, out: Out, params: JsonObject): void {

@@ -1,6 +1,6 @@
 /** Where a command gets its blocks: calls, exports and streams, the same from a server and from a database opened here. */
 
-import type { ExportLine, Json } from "@blockyard/kernel";
+import type { ExportLine, Json, ProblemCode } from "@blockyard/kernel";
 import { isProblem, type Problem } from "@blockyard/kernel/plain";
 import type { CallServer } from "../contract/index.ts";
 import type { Imported } from "../import/body-import.ts";
@@ -16,8 +16,10 @@ export interface BlockSource {
   close(): Promise<void>;
 }
 
-/** The answer, or the problem as a command's failure. */
+const EXITS: Partial<Record<ProblemCode, number>> = { not_found: EXIT.nothing, invalid: EXIT.usage };
+
+/** The answer, or the problem as a command's failure. What a command asks for is what it was told to. */
 export function known<T>(answer: T | Problem): T {
   if (!isProblem(answer)) return answer;
-  throw new CommandError(answer.message, answer.problem === "not_found" ? EXIT.nothing : EXIT.failed);
+  throw new CommandError(answer.message, EXITS[answer.problem] ?? EXIT.failed);
 }

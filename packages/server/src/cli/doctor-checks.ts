@@ -15,6 +15,7 @@ import { nodeEnv } from "../system/env.ts";
 import { DIST } from "../transports/page.ts";
 import { AGENTS, type Agent } from "../turns/agents.ts";
 import type { Login } from "../turns/driver.ts";
+import { type AcpAgent, acpAgents, acpVariable } from "../turns/drivers/acp/agents.ts";
 import { logins } from "../turns/logins.ts";
 import { Prices } from "../turns/prices.ts";
 import { pageUrl, serverClient } from "./client.ts";
@@ -38,6 +39,7 @@ export async function examine(
   const agents = await Promise.all(
     [...AGENTS.values()].map((agent) => checkAgent(agent, env, known.get(agent.provider))),
   );
+  const others = await Promise.all(acpAgents(env).map((agent) => checkAcpAgent(agent, env)));
   const hasServer = server.state === "ok" || server.fix === DATABASE_FIX || server.fix === BUSY_FIX;
   return [
     checkNode(process.versions.node),
@@ -48,6 +50,7 @@ export async function examine(
     server,
     ...checkSandbox(sandbox, env),
     ...agents,
+    ...others.flat(),
     checkPage(DIST),
   ];
 }
@@ -228,20 +231,49 @@ async function checkAgent(
   const file = findCommand(named, env["PATH"], process.cwd());
   const fix = `${agent.install}, or set ${agent.variable} to its path`;
   if (file === undefined) return { check, state: "warn", message: `${named} was not found`, fix };
+  const said = await versionOf(file, childEnvironment(agent.kind, env));
+  if ("problem" in said) return { check, state: "warn", message: said.problem, fix };
+  const { message } = said;
+  if (login?.state === "out")
+    return { check, state: "warn", message: `${message}, nobody is logged in`, fix: login.how ?? "log in" };
+  const account = login?.account === undefined ? "" : `, logged in (${plain(login.account)})`;
+  return { check, state: "ok", message: `${message}${account}` };
+}
+
+/** An agent over ACP, where it is there. Nobody needs all of them: of one that is missing only who has named it hears. */
+export async function checkAcpAgent(
+  agent: AcpAgent,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly Finding[]> {
+  const check = agent.provider;
+  const variable = acpVariable(agent);
+  const isNamed = env[variable] !== undefined;
+  const [name = ""] = agent.command;
+  const file = findCommand(name, env["PATH"], process.cwd());
+  if (file === undefined) {
+    const fix = `correct ${variable}, or remove it`;
+    return isNamed ? [{ check, state: "warn", message: `${name} was not found`, fix }] : [];
+  }
+  // The first word of a line that somebody wrote may be any program, such as a runtime: its version says nothing.
+  if (isNamed) return [{ check, state: "ok", message: `started with ${file}, as ${variable} says` }];
+  const said = await versionOf(file, childEnvironment("acp", env, agent.variables));
+  if ("message" in said) return [{ check, state: "ok", message: said.message }];
+  const fix = `install it again: ${agent.install}`;
+  return [{ check, state: "warn", message: said.problem, fix }];
+}
+
+async function versionOf(
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<{ readonly message: string } | { readonly problem: string }> {
   try {
-    const given = childEnvironment(agent.kind, env) as NodeJS.ProcessEnv;
     const { stdout } = await promisify(execFile)(file, ["--version"], {
       timeout: AGENT_VERSION_MS,
-      env: given,
+      env: env as NodeJS.ProcessEnv,
     });
-    const message = `${plain(stdout)} at ${file}`;
-    if (login?.state === "out")
-      return { check, state: "warn", message: `${message}, nobody is logged in`, fix: login.how ?? "log in" };
-    const account = login?.account === undefined ? "" : `, logged in (${plain(login.account)})`;
-    return { check, state: "ok", message: `${message}${account}` };
+    return { message: `${plain(stdout.trim().split("\n", 1)[0] ?? "")} at ${file}`.trim() };
   } catch (error) {
-    const why = plain((error as Error).message);
-    return { check, state: "warn", message: `${file} --version failed: ${why}`, fix };
+    return { problem: `${file} --version failed: ${plain((error as Error).message)}` };
   }
 }
 

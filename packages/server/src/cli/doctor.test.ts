@@ -129,6 +129,36 @@ describe("[AC54] the doctor", () => {
     expect(checkSandbox(undefined, { PATH: withBubblewrap() })).toEqual([]);
   });
 
+  it("[U102] names the agents over ACP that are here, and of the others only those that the settings name", async () => {
+    const bin = mkdtempSync(join(folder, "bin-"));
+    const program = (name: string, script: string) =>
+      writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    program("opencode", '[ "$1" = --version ] && echo 1.2.3 && echo news');
+    program("qwen", "exit 3");
+    const env = {
+      PATH: bin,
+      BLOCKYARD_ACP_GOOSE: `${join(bin, "opencode")} acp`,
+      BLOCKYARD_ACP_NO_ONE: "no-such-agent acp",
+    };
+    const checks = ["opencode", "gemini", "qwen", "copilot", "kimi", "goose", "no-one"];
+    const found = (await examine(home, env)).filter(({ check }) => checks.includes(check));
+    expect(found).toEqual([
+      { check: "opencode", state: "ok", message: `1.2.3 at ${join(bin, "opencode")}` },
+      {
+        ...{ check: "qwen", state: "warn", fix: "install it again: npm install -g @qwen-code/qwen-code" },
+        message: expect.stringContaining(`${join(bin, "qwen")} --version failed`),
+      },
+      {
+        ...{ check: "goose", state: "ok" },
+        message: `started with ${join(bin, "opencode")}, as BLOCKYARD_ACP_GOOSE says`,
+      },
+      {
+        ...{ check: "no-one", state: "warn", message: "no-such-agent was not found" },
+        fix: "correct BLOCKYARD_ACP_NO_ONE, or remove it",
+      },
+    ]);
+  });
+
   it("[S43] [AC54] says that a restore was interrupted, and who finishes it", () => {
     const path = join(home, "blockyard.db");
     renameSync(path, `${path}.restored`);

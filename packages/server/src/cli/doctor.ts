@@ -26,7 +26,7 @@ export const doctor: Command = {
   options,
   async run(args) {
     const { values } = readArguments({ name: "doctor", options }, args, [0, 0]);
-    const { home, database } = makeConfig({
+    const { home, database, credentials } = makeConfig({
       env: process.env,
       ...(values.home === undefined ? {} : { home: values.home }),
       ...(values.database === undefined ? {} : { database: values.database }),
@@ -34,7 +34,7 @@ export const doctor: Command = {
     if (values.repair)
       return (await import("./database-repair.ts")).repair(home, database, values.json === true);
     const { examine, line } = await import("./doctor-checks.ts");
-    const findings = await examine(home, process.env, database);
+    const findings = await examine(home, { ...credentials, ...process.env }, database);
     await (values.json ? printJson(findings) : print(findings.map(line).join("")));
     return findings.some(({ state }) => state === "fail") ? 1 : 0;
   },

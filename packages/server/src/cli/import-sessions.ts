@@ -3,12 +3,12 @@
 import { closeSync, createReadStream, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { plural } from "@blockyard/kernel/plain";
+import { isProblem, plural } from "@blockyard/kernel/plain";
 import { providers, recognise } from "@blockyard/providers";
 import { LOGGING_PROVIDERS } from "@blockyard/providers/names";
 import type { Imported } from "../import/body-import.ts";
 import { findSessions, logHome, type SessionLog, sessionAt } from "../import/session-logs.ts";
-import { type BlockSource, known } from "./block-source.ts";
+import type { BlockSource } from "./block-source.ts";
 import { CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
 import { IMPORT_WATCH_MS, LOG_HEAD_BYTES } from "./limits.ts";
@@ -191,7 +191,10 @@ async function importFile(client: BlockSource, sessions: KnownSessions, path: st
   const head = readHead(path);
   if (/^\s*\{"type":"conversation","epoch":/.test(head)) {
     const body = createReadStream(path) as AsyncIterable<Uint8Array>;
-    return known(await client.import(body));
+    const imported = await client.import(body);
+    // The file is wrong, not the command.
+    if (isProblem(imported)) throw new CommandError(imported.message);
+    return imported;
   }
   const found = recognise(head);
   const provider = found === undefined ? undefined : providers.get(found.provider);
@@ -202,7 +205,7 @@ async function importFile(client: BlockSource, sessions: KnownSessions, path: st
   if (!log)
     throw new CommandError("a thread that another session started: import that session, which includes it");
   const outcome = await importLog(client, sessions, log, { now: Date.now(), isFollowed: false, again: true });
-  if (outcome.type === "failed") return known<Imported>(outcome.problem);
+  if (outcome.type === "failed") throw new CommandError(outcome.problem.message);
   if (outcome.type === "imported") return outcome.imported;
   if (outcome.type === "empty") throw new CommandError("the session is still empty", EXIT.nothing);
   const conversation = outcome.type === "here" ? outcome.conversation : (sessions.idOf(log) ?? "");

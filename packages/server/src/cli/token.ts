@@ -2,15 +2,15 @@
  * `blockyard token`: credentials for agents and viewers. A token names its agent; nothing in a request can change that.
  */
 
-import { limits, type Problem } from "@blockyard/kernel/plain";
+import { limits, type Problem, plural } from "@blockyard/kernel/plain";
 import type { Auth, CallerRole } from "../access/auth.ts";
 import { makeConfig, prepareHome } from "../config/config.ts";
-import { HOME_OPTION, readArguments } from "./args.ts";
+import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type BlockSource, known } from "./block-source.ts";
 import { pageUrl } from "./client.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { withClient } from "./command-client.ts";
-import { lineWidth, localTime, wrapped } from "./terminal.ts";
+import { lineWidth, localTime, printJson, wrapped } from "./terminal.ts";
 import { asTyped } from "./typed-command.ts";
 
 const ACTIONS = ["create", "list", "revoke"] as const;
@@ -23,11 +23,12 @@ const options = {
     summary: "the agent's name: everything written with the token carries it",
   },
   viewer: { type: "boolean", summary: "create a read-only token" },
+  json: JSON_OPTION,
 } as const;
 
 export const token: Command = {
   name: "token",
-  usage: "token create|list|revoke [--agent NAME] [--viewer]",
+  usage: "token create|list|revoke [--agent NAME] [--viewer] [--json]",
   summary: "create, list and revoke tokens for agents and viewers",
   examples: [
     "blockyard token create --agent codex-mcp",
@@ -52,7 +53,7 @@ export const token: Command = {
     prepareHome(home);
     const { Auth } = await import("../access/auth.ts");
     const auth = new Auth(home, "owner", Date.now);
-    if (action === "list") return list(auth);
+    if (action === "list") return list(auth, values.json === true);
     if (values.agent === undefined)
       throw new CommandError(
         `token ${action} needs an agent's name, for example: blockyard token ${action} --agent codex-mcp`,
@@ -66,7 +67,8 @@ export const token: Command = {
       const { token: made } = await withDefaultClient((client) =>
         client.call("token.create", { agent, role }),
       );
-      process.stdout.write(`${made}\n`);
+      if (values.json) await printJson({ agent, role, token: made });
+      else process.stdout.write(`${made}\n`);
       if (values.viewer)
         process.stderr.write(
           `For a browser: ${pageOf(home)}/?link=${auth.makeLink(made)} (works once; for another: ${asTyped("BLOCKYARD_TOKEN=<token> blockyard link")})\n`,
@@ -79,7 +81,8 @@ export const token: Command = {
         `there is no token for ${agent}. To list them: blockyard token list`,
         EXIT.nothing,
       );
-    process.stdout.write(`${revoked} token${revoked === 1 ? "" : "s"} for ${agent} revoked\n`);
+    if (values.json) await printJson({ agent, revoked });
+    else process.stdout.write(`${plural(revoked, "token")} for ${agent} revoked\n`);
     return EXIT.done;
   },
 };
@@ -103,8 +106,13 @@ const QUOTA: Readonly<Record<CallerRole, string>> = {
   viewer: REQUESTS,
 };
 
-function list(auth: Auth): number {
+async function list(auth: Auth, isJson: boolean): Promise<number> {
   const tokens = auth.list();
+  if (isJson) {
+    const rows = tokens.map(({ agent, role, createdAt }) => ({ agent, role, created_at: createdAt }));
+    await printJson({ tokens: rows });
+    return EXIT.done;
+  }
   if (tokens.length === 0)
     process.stdout.write(asTyped("No tokens yet. Create one: blockyard token create --agent codex-mcp\n"));
   const chars = Math.max(...tokens.map(({ agent }) => agent.length));

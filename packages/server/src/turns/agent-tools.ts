@@ -89,7 +89,8 @@ async function changed(
   const isTaskAlone = task !== undefined && mode === undefined && model === undefined && effort === undefined;
   if (isTaskAlone && !(await hasTask(run, task))) return stopBetween(turns, conversation, task);
   if (!run) return problem("gone", "no agent is working in this conversation");
-  const noMode = checkMode("this agent", turns.modesIn(conversation), mode);
+  const driver = turns.driverIn(conversation);
+  const noMode = driver && checkMode("this agent", driver, mode);
   if (noMode) return noMode;
   const unable = problem("unavailable", "this agent cannot change that while it is working");
   const done: string[] = [];

@@ -107,6 +107,8 @@ export interface Offers {
 export interface Driver {
   readonly provider: string;
   readonly abilities: Abilities;
+  /** What gives it full access, where it could have it and has not. */
+  readonly fullNeeds?: string;
   /** Why it cannot run, before anything is written; it names what to do about it. */
   check(request: TurnRequest): Problem | undefined;
   /** The only folder in which it can work, where it cannot work everywhere. */

@@ -15,12 +15,14 @@ interface Held {
   asking?: BlockId;
 }
 
-async function harness(fullAccess: boolean, after?: Mode, held?: Held) {
+const ALL: readonly Mode[] = ["plan", "ask", "edits", "full"];
+
+async function harness(fullAccess: boolean, after?: Mode, held?: Held, modes = ALL) {
   const told: Mode[] = [];
   const kernel = new Kernel(new VirtualEnv(1), new MemoryStore("m"));
   const starts: TurnStart[] = [];
   const driver: Driver = {
-    ...{ provider: "any", abilities: { ...STREAM, modes: ["plan", "ask", "edits", "full"] } },
+    ...{ provider: "any", abilities: { ...STREAM, modes } },
     check: () => undefined,
     start: async (start) => {
       starts.push(start);
@@ -64,6 +66,20 @@ it("[D63] full access is offered by a server that was started with it, and by no
   expect(await open.turn("full")).toMatchObject({ queued: false });
   expect(open.starts[0]?.request.mode).toBe("full");
 });
+
+it.each<[readonly Mode[], string]>([
+  [["plan", "ask"], "any has no mode full. Use plan or ask"],
+  [[], "any does not let you choose a mode: leave it out"],
+])(
+  "[D63] an agent with the modes %j says so where full access is asked of it, on any server",
+  async (modes, message) => {
+    for (const fullAccess of [false, true]) {
+      const { turn, starts } = await harness(fullAccess, undefined, undefined, modes);
+      expect(await turn("full")).toMatchObject({ problem: "invalid", message, details: { modes } });
+      expect(starts).toEqual([]);
+    }
+  },
+);
 
 it("[D65] an effort for an agent that has none is refused before anything is written", async () => {
   const { turn, starts } = await harness(false);

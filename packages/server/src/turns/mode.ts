@@ -19,41 +19,53 @@ export function isFreer(mode: Mode, than: Mode): boolean {
 export const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"] as const;
 export type SandboxChoice = (typeof SANDBOXES)[number];
 
+/** What a driver lets one choose. */
+export interface Choosable {
+  readonly abilities: { readonly modes: readonly Mode[]; readonly sandboxes: readonly SandboxChoice[] };
+  /** What gives full access to an agent that could have it, and has not; absent where nothing does. */
+  readonly fullNeeds?: string;
+}
+
+const FULL_NEEDS = "start the server with --full-access first";
+
 /** Full access is offered only where the owner has started the server with it. */
-export function withoutFull<
-  T extends {
-    readonly abilities: { readonly modes: readonly Mode[]; readonly sandboxes: readonly SandboxChoice[] };
-  },
->(driver: T): T {
-  const modes = driver.abilities.modes.filter((mode) => mode !== "full");
-  const sandboxes = driver.abilities.sandboxes.filter((sandbox) => sandbox !== "danger-full-access");
-  return { ...driver, abilities: { ...driver.abilities, modes, sandboxes } };
+export function withoutFull<T extends Choosable>(driver: T): T {
+  const { modes, sandboxes } = driver.abilities;
+  const hasFull = modes.includes("full") || sandboxes.includes("danger-full-access");
+  const abilities = {
+    ...driver.abilities,
+    modes: modes.filter((mode) => mode !== "full"),
+    sandboxes: sandboxes.filter((sandbox) => sandbox !== "danger-full-access"),
+  };
+  return { ...driver, abilities, ...(hasFull ? { fullNeeds: FULL_NEEDS } : {}) };
 }
 
 export function checkMode(
   provider: string,
-  modes: readonly Mode[],
+  { abilities: { modes }, fullNeeds }: Choosable,
   mode: Mode | undefined,
 ): Problem | undefined {
   if (mode === undefined || modes.includes(mode)) return undefined;
-  const others = modes.length === 0 ? "" : `. Use ${modes.join(" or ")}`;
-  const how = mode === "full" ? ": start the server with --full-access first" : others;
-  return problem("invalid", `${provider} does not support the mode ${mode} here${how}`, {
-    modes: [...modes],
-  });
+  const why =
+    mode === "full" && fullNeeds !== undefined
+      ? `${provider} does not support the mode full here: ${fullNeeds}`
+      : modes.length === 0
+        ? `${provider} does not let you choose a mode: leave it out`
+        : `${provider} has no mode ${mode}. Use ${modes.join(" or ")}`;
+  return problem("invalid", why, { modes: [...modes] });
 }
 
 export function checkSandbox(
   provider: string,
-  sandboxes: readonly SandboxChoice[],
+  { abilities: { sandboxes }, fullNeeds }: Choosable,
   sandbox: SandboxChoice | undefined,
 ): Problem | undefined {
   if (sandbox === undefined || sandboxes.includes(sandbox)) return undefined;
-  const isFull = sandbox === "danger-full-access" && sandboxes.length > 0;
-  const how = isFull ? ": start the server with --full-access first" : "";
-  return problem("invalid", `${provider} does not support the sandbox ${sandbox} here${how}`, {
-    sandboxes: [...sandboxes],
-  });
+  const why =
+    sandboxes.length === 0
+      ? `${provider} does not let you choose a sandbox: leave it out`
+      : `${provider} does not support the sandbox ${sandbox} here${fullNeeds === undefined ? "" : `: ${fullNeeds}`}`;
+  return problem("invalid", why, { sandboxes: [...sandboxes] });
 }
 
 /** Which efforts there are is known to the agent: it refuses one itself. */

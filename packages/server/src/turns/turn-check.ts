@@ -35,9 +35,9 @@ export class TurnCheck {
     if (isClosed()) return problem("unavailable", "the server is stopping");
     const driver = drivers.get(request.provider);
     if (!driver) return drivers.unknown(request.provider);
-    const noMode = checkMode(request.provider, driver.abilities.modes, request.mode);
+    const noMode = checkMode(request.provider, driver, request.mode);
     if (noMode) return noMode;
-    const noSandbox = checkSandbox(request.provider, driver.abilities.sandboxes, request.sandbox);
+    const noSandbox = checkSandbox(request.provider, driver, request.sandbox);
     if (noSandbox) return noSandbox;
     const noEffort = checkEffort(request.provider, driver.abilities.efforts, request.effort);
     if (noEffort) return noEffort;

@@ -33,7 +33,7 @@ import { holdAll, releaseHeld, type Stopped, stopMessages } from "./held-message
 import { atLimit, type Later, laterIn } from "./later.ts";
 import { STORE_CLOSING_MS } from "./limits.ts";
 import { MessageQueue } from "./message-queue.ts";
-import { type Mode, withoutFull } from "./mode.ts";
+import { withoutFull } from "./mode.ts";
 import { ModeWatch } from "./mode-watch.ts";
 import { startOf } from "./open-turn.ts";
 import { OwnTurns } from "./own-turns.ts";
@@ -142,10 +142,10 @@ export class Turns {
     return this.drivers.providers;
   }
 
-  /** The modes of what runs in a conversation of this node. */
-  modesIn(conversation: ConversationId): readonly Mode[] {
+  /** Whose agent runs in a conversation of this node. */
+  driverIn(conversation: ConversationId): Driver | undefined {
     const provider = this.#runs.get(conversation)?.start.request.provider ?? "";
-    return this.drivers.get(provider)?.abilities.modes ?? [];
+    return this.drivers.get(provider);
   }
 
   /** What runs in a conversation of this node, and who watches its mode. */

@@ -90,6 +90,11 @@ export function acpAgents(env: Environment): readonly AcpAgent[] {
   return [...others, ...named];
 }
 
+/** The setting that says how it is started. */
+export function acpVariable({ provider }: Pick<AcpAgent, "provider">): string {
+  return `BLOCKYARD_ACP_${provider.toUpperCase().replaceAll("-", "_")}`;
+}
+
 /** Words between blanks; quotes hold a word together. No shell reads the line. */
 export function wordsOf(line: string): readonly string[] {
   const words = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
@@ -101,7 +106,7 @@ export function acpSpec(agent: AcpAgent, cwd: string, env: Environment): ChildSp
   const [name = "", ...args] = agent.command;
   const file = findCommand(name, env["PATH"], cwd);
   if (file !== undefined) return { file, args, cwd, env: childEnvironment("acp", env, agent.variables) };
-  const variable = `BLOCKYARD_ACP_${agent.provider.toUpperCase().replaceAll("-", "_")}`;
+  const variable = acpVariable(agent);
   const how = agent.install === undefined ? "" : `Install it with \`${agent.install}\`, or set`;
   return problem(
     "unavailable",

@@ -229,6 +229,35 @@ it("[AC319] a turn that it begins by itself has the mode that the owner has chos
   expect(await mode()).toBe("plan");
 });
 
+/** A result in the midst of a turn, while an agent works in the background. */
+const spent = (costUSD: Json): JsonObject => ({
+  ...result,
+  model_usage_since_last_result: { m: { costUSD } },
+});
+
+it.each<Json>([-3, -0.1, 1e300, "much"])(
+  "[D98] a cost of %j that nothing can have changes nothing of what a running turn has cost",
+  async (cost) => {
+    open();
+    const id = await ask("Explore");
+    const agents = system("background_tasks_changed", {
+      tasks: [{ task_id: "a1", task_type: "local_agent", description: "Explore" }],
+    });
+    say(
+      0,
+      read(await message(0, 0)),
+      init,
+      agents,
+      text("It explores."),
+      spent(0.5),
+      spent(cost),
+      spent(0.25),
+    );
+    await vi.waitFor(async () => expect(await turn(id)).toMatchObject({ costUsd: 0.75 }), WAIT);
+    expect(await turn(id)).toMatchObject({ status: "running" });
+  },
+);
+
 it("[AC320] one that runs something else in the background between turns does not wait anew", async () => {
   open();
   await serving();

@@ -53,6 +53,8 @@ export const CLAUDE_ABILITIES: Abilities = {
   servers: true,
 };
 
+const NOT_FOR_ROOT = "Claude Code refuses it for root. Start the server as another user, with --full-access";
+
 export interface ClaudeOptions extends ChildOptions {
   /** How long a process waits for its next turn; 0: it ends with its turn. */
   readonly idleMs?: number | undefined;
@@ -63,8 +65,8 @@ export interface ClaudeOptions extends ChildOptions {
 export function claudeDriver(options: ClaudeOptions): Driver {
   const known = AGENTS.get("claude") as Agent;
   // What is not said at the start cannot be switched on later. For root it refuses to start so.
-  const isFree =
-    options.fullAccess === true && (process.getuid?.() !== 0 || options.env["IS_SANDBOX"] === "1");
+  const isRefused = process.getuid?.() === 0 && options.env["IS_SANDBOX"] !== "1";
+  const isFree = options.fullAccess === true && !isRefused;
   const agent = isFree ? { ...known, args: fullArgs(known) } : known;
   const idle = new IdleAgents<ClaudePeer>(options.kernel.env, options.idleMs);
   /** As it last said. */
@@ -73,7 +75,8 @@ export function claudeDriver(options: ClaudeOptions): Driver {
   const place: Place = { agent, options, idle, live: new Map(), wake: () => undefined };
   return {
     provider: agent.provider,
-    abilities: isFree ? CLAUDE_ABILITIES : withoutFull({ abilities: CLAUDE_ABILITIES }).abilities,
+    ...(isFree ? { abilities: CLAUDE_ABILITIES } : withoutFull({ abilities: CLAUDE_ABILITIES })),
+    ...(isRefused ? { fullNeeds: NOT_FOR_ROOT } : {}),
     check: (request) => {
       const spec = childSpec(agent, requestOf(options, request));
       return isProblem(spec) ? spec : undefined;

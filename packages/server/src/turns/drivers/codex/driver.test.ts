@@ -22,7 +22,7 @@ import { ProcessTracker } from "../../../processes/process-tracker.ts";
 import { nodeEnv } from "../../../system/env.ts";
 import { NOTHING_ATTACHED } from "../../attachments.ts";
 import type { Driver } from "../../driver.ts";
-import { checkSandbox } from "../../mode.ts";
+import { checkSandbox, SANDBOXES, withoutFull } from "../../mode.ts";
 import type { Run, TurnRequest } from "../../run.ts";
 import { Turns } from "../../turns.ts";
 import type { Given } from "../../write-answer.ts";
@@ -298,8 +298,13 @@ it("[D86] the sandbox can be chosen apart from the mode; no other agent has one 
   expect(world.sent("thread/start")).toMatchObject([
     { approvalPolicy: "on-request", sandbox: "workspace-write" },
   ]);
-  expect(checkSandbox("claude", [], "read-only")).toMatchObject({ problem: "invalid" });
-  expect(checkSandbox("codex", ["read-only"], "danger-full-access")?.message).toContain("--full-access");
+  const none = { abilities: { modes: [], sandboxes: [] } };
+  expect(checkSandbox("claude", none, "read-only")).toMatchObject({
+    problem: "invalid",
+    message: "claude does not let you choose a sandbox: leave it out",
+  });
+  const closed = withoutFull({ abilities: { modes: ["ask"], sandboxes: [...SANDBOXES] } });
+  expect(checkSandbox("codex", closed, "danger-full-access")?.message).toContain("--full-access");
 });
 
 describe("questions", () => {

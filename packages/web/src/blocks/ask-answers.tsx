@@ -104,7 +104,7 @@ function Choices({ ask, isReady, onAnswer, deny, onDeny, more }: ChoicesProps): 
         <span className="key" aria-hidden="true">
           {DENY_KEY}
         </span>
-        {isPlan ? "Keep planning…" : "Deny…"}
+        <span>{isPlan ? "Keep planning…" : "Deny…"}</span>
       </button>
       {shown.length < offered.length && (
         <button type="button" className="quiet-button" onClick={() => setAll(true)}>

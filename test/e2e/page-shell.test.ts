@@ -31,7 +31,7 @@ const turn = { id: "t", provider: "claude", agent: "tester", startedAt: 1 } as c
 const leave = (page: Page) => page.getByRole("textbox", { name: "Prompt" }).press("Escape");
 
 describe("the list", () => {
-  test("[V102] shows what needs the reader, what runs, then days, and says each state in words", async () => {
+  test("[V102] [D62] shows what needs the reader, what runs, then days, and says each state in words", async () => {
     const asks = await newConversation(yard.kernel, "wants an answer");
     await write(asks, (draft) => {
       draft.setTurn({ ...turn, status: "running" });
@@ -41,6 +41,23 @@ describe("the list", () => {
         approval: { id: "a", state: "asked", title: "Run it?" },
       };
       draft.create({ kind: "tool_call", role: "model", status: "running", text: "{}", metadata });
+      return null;
+    });
+    const cut = await newConversation(yard.kernel, "asked before a restart");
+    await write(cut, (draft) => {
+      const begun = { ...turn, startedBy: "tester" };
+      draft.setTurn({ ...begun, status: "running" });
+      const ask = { id: "a", kind: "permission", state: "asked", title: "Run it again?" } as const;
+      const metadata = { toolName: "Bash", toolUseId: "1", turn: turn.id, ask };
+      const call = draft.create({
+        kind: "tool_call",
+        role: "model",
+        status: "running",
+        text: "{}",
+        metadata,
+      });
+      if (!isProblem(call)) draft.status(call.id, "error", { reason: "interrupted" });
+      draft.setTurn({ ...begun, status: "error", reason: "interrupted" });
       return null;
     });
     const ends = { "is at work": "running", "was stopped": "cancelled", "has failed": "failed" } as const;
@@ -60,6 +77,9 @@ describe("the list", () => {
     await group("Needs you")
       .getByRole("link", { name: /wants an answer.*Needs you/ })
       .waitFor();
+    await group("Needs you")
+      .getByRole("link", { name: /asked before a restart.*Needs you/ })
+      .waitFor();
     await group("Running")
       .getByRole("link", { name: /is at work.*Running/ })
       .waitFor();
@@ -74,6 +94,10 @@ describe("the list", () => {
     await home
       .getByRole("region", { name: "Needs you" })
       .getByRole("link", { name: /wants an answer.*Run it\?/ })
+      .waitFor();
+    await home
+      .getByRole("region", { name: "Needs you" })
+      .getByRole("link", { name: /asked before a restart.*Run it again\?/ })
       .waitFor();
     await list.getByRole("searchbox").fill("stopped");
     await expect.poll(() => list.getByRole("listitem").count()).toBe(1);

@@ -40,6 +40,7 @@ export {
   type MessageUsage,
   NO_USAGE,
   newConversation,
+  openAsks,
   subtractUsage,
   type Turn,
   type TurnOrder,

@@ -67,6 +67,16 @@ class TestHarness {
     return found;
   }
 
+  /** What the list says can be answered. */
+  async listed(): Promise<{ asking?: string[]; late_asks?: string[] }> {
+    const { conversations } = await this.server.do("conversation.list", {});
+    const found = conversations.find(
+      (each: { conversation: string }) => each.conversation === this.conversation,
+    );
+    const { asking, late_asks } = found;
+    return { ...(asking && { asking }), ...(late_asks && { late_asks }) };
+  }
+
   answer({ block, id }: Asked, allow: boolean, more: object = {}, token?: string): Promise<Called> {
     const input = { block_id: block, ask_id: id, allow, ...more };
     return this.server.call("turn.answer", input, token);
@@ -143,23 +153,32 @@ describe("an approval", () => {
     await harness.server.do("turn.stop", { conversation: harness.conversation });
   });
 
-  it("[D6] [D62] is there for whoever loads again, expires with the server, and is answered late", async () => {
-    const harness = await new TestHarness().start();
-    const asked = await harness.ask();
-    expect(await harness.asked(0)).toEqual(asked);
-    await harness.server.kill();
-    await harness.start();
-    expect(await harness.approvals()).toMatchObject([{ id: asked.id, state: "expired", input: asked.input }]);
-    expect(await harness.answer(asked, true)).toMatchObject({ status: 200 });
-    expect(await harness.answer(asked, true)).toMatchObject({ status: 409 });
-    expect((await harness.approvals())[0]).toMatchObject({ id: asked.id, state: "allowed" });
-    await harness.server.do("turn.stop", { conversation: harness.conversation });
-  });
+  it.each(["kill", "stop"] as const)(
+    "[D6] [D62] is there for whoever loads again, expires with the server (%s), and is listed and answered late",
+    async (away) => {
+      const harness = await new TestHarness().start();
+      const asked = await harness.ask();
+      expect(await harness.asked(0)).toEqual(asked);
+      expect(await harness.listed()).toEqual({ asking: [asked.block] });
+      await harness.server[away]();
+      await harness.start();
+      expect(await harness.listed()).toEqual({ late_asks: [asked.block] });
+      expect(await harness.approvals()).toMatchObject([
+        { id: asked.id, state: "expired", input: asked.input },
+      ]);
+      expect(await harness.answer(asked, true)).toMatchObject({ status: 200 });
+      expect(await harness.answer(asked, true)).toMatchObject({ status: 409 });
+      expect((await harness.approvals())[0]).toMatchObject({ id: asked.id, state: "allowed" });
+      expect(await harness.listed()).not.toHaveProperty("late_asks");
+      await harness.server.do("turn.stop", { conversation: harness.conversation });
+    },
+  );
 
   it("[D6] expires when its turn is stopped", async () => {
     const harness = await new TestHarness().start();
     const asked = await harness.ask();
     await harness.server.do("turn.stop", { conversation: harness.conversation });
+    expect(await harness.listed()).toEqual({});
     expect(await harness.approvals()).toMatchObject([{ id: asked.id, state: "expired" }]);
     expect(await harness.answer(asked, true)).toMatchObject({ status: 410 });
   });

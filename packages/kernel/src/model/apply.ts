@@ -3,7 +3,7 @@
  * legal was decided before it was made (see draft.ts).
  */
 
-import { isAsked } from "./ask.ts";
+import { askOf, isAsked } from "./ask.ts";
 import { AssertionError, assert, unreachable } from "./assert.ts";
 import { type Block, blockOf, withMetadata } from "./block.ts";
 import {
@@ -18,6 +18,7 @@ import {
 import type { BlockId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 import { isEnded, type Stage, type Status } from "./kind.ts";
+import { limits } from "./limits.ts";
 import { patchMetadata } from "./metadata.ts";
 import { countNewlines, type Op, type OpBody, type Splice } from "./op.ts";
 
@@ -59,19 +60,36 @@ export function applyToConversation(record: Conversation, op: Op, previous: Turn
     const head = body.side ? record.head : op.block;
     return withQuestion({ ...next, blocks: record.blocks + 1, head }, op.block, body.metadata);
   }
-  if (body.type === "status" || body.type === "meta") return withQuestion(next, op.block, body.metadata);
+  if (body.type === "meta") return withQuestion(next, op.block, body.metadata);
+  if (body.type === "status") {
+    const isOver = isEnded(body.status) && body.metadata.reason !== "interrupted";
+    return withQuestion(next, op.block, body.metadata, isOver);
+  }
   if (body.type === "turn") return withTurn(next, body.turn, previous);
   if (body.type === "conversation") return patched(next, body.patch, record.updatedAt);
   return next;
 }
 
-/** A question is asked and answered in its block's metadata. */
-function withQuestion(record: Conversation, block: BlockId | null, metadata: JsonObject): Conversation {
-  if ((metadata.ask === undefined && metadata.approval === undefined) || block === null) return record;
-  const { asking = [], ...rest } = record;
-  const others = asking.filter((id) => id !== block);
-  const now = isAsked(metadata) ? [...others, block] : others;
-  return now.length === 0 ? rest : { ...rest, asking: now };
+/** A question is asked and answered in its block's metadata. `isOver`: its call has ended otherwise than by being cut off. */
+function withQuestion(
+  record: Conversation,
+  block: BlockId | null,
+  metadata: JsonObject,
+  isOver = false,
+): Conversation {
+  const isAbout = metadata.ask !== undefined || metadata.approval !== undefined;
+  if (block === null || !(isAbout || (isOver && record.cutAsks?.includes(block)))) return record;
+  const { asking = [], cutAsks = [], ...rest } = record;
+  const waiting = asking.filter((id) => id !== block);
+  const now = isAsked(metadata) ? [...waiting, block] : waiting;
+  const isCut = !isOver && askOf(metadata)?.state === "expired" && asking.includes(block);
+  const others = cutAsks.filter((id) => id !== block);
+  const cut = isCut ? [...others, block].slice(-limits.cutAsks) : others;
+  return {
+    ...rest,
+    ...(now.length === 0 ? {} : { asking: now }),
+    ...(cut.length === 0 ? {} : { cutAsks: cut }),
+  };
 }
 
 /** Deleting and restoring leaves a conversation where it stood among the others: `updatedAt` is the time before the patch. */
@@ -110,12 +128,18 @@ function withTurn(record: Conversation, turn: Turn, previous: Turn | undefined):
   // With whom a conversation is held is not for a program to say that has only joined it.
   const isGuests = turn.leased === true && turn.agent !== record.createdBy;
   const held = { provider: turn.provider, ...(turn.model === undefined ? {} : { model: turn.model }) };
-  const { ended: _, uncounted: before = 0, ...rest } = record;
+  const { ended: _, uncounted: before = 0, cutAsks, ...rest } = record;
   const uncounted = before - (previous?.uncounted ? 1 : 0) + (turn.uncounted ? 1 : 0);
   const ended = turn.status === "error" ? (turn.reason ?? "failed") : undefined;
+  // Only where its owner has started the turn: nothing continues what was brought from elsewhere.
+  const isMeant =
+    turn.status === "running"
+      ? previous !== undefined
+      : ended === "interrupted" && turn.startedBy !== undefined;
   return {
     ...rest,
     ...(ended === undefined ? {} : { ended }),
+    ...(isMeant && cutAsks !== undefined ? { cutAsks } : {}),
     running: turn.status === "running" ? [...others, turn.id] : others,
     turns: previous === undefined ? record.turns + 1 : record.turns,
     ...(isGuests ? {} : held),

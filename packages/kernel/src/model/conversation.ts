@@ -45,6 +45,8 @@ export interface Conversation {
   readonly ended?: Reason;
   /** Tool calls that wait for the owner's answer; absent where none does. */
   readonly asking?: readonly BlockId[];
+  /** Those that were cut off unanswered with the last turn; absent where none was. `openAsks` says which can be answered. */
+  readonly cutAsks?: readonly BlockId[];
   readonly provider?: string;
   readonly model?: string;
   /** The provider's session, for resuming, by provider name. */
@@ -140,6 +142,16 @@ function isUsage(usage: Usage | undefined): boolean {
   return [input, cacheRead, cacheWrite, output, reasoning].every(
     (tokens) => tokens >= 0 && tokens <= limits.turnTokens,
   );
+}
+
+/** Calls that the owner can answer: those that wait, and those that a restart has cut off with the last turn. */
+export function openAsks({
+  asking = [],
+  cutAsks = [],
+  ended,
+  running,
+}: Pick<Conversation, "asking" | "cutAsks" | "ended" | "running">): readonly BlockId[] {
+  return ended === "interrupted" && running.length === 0 ? [...asking, ...cutAsks] : asking;
 }
 
 /** What is known of a turn before it ends. */

@@ -187,6 +187,8 @@ export const limits = {
   pendingEvents: 4_000,
   /** How long after a failed write of a stream the next is tried. */
   ingestRetryMs: 500,
+  /** Requests of a turn that was cut off that its conversation names. */
+  cutAsks: 100,
   /** What a turn may be said to have cost. */
   turnUsd: 1e9,
   /** … and to have read or written, in tokens. */

@@ -5,7 +5,7 @@
 
 import { z } from "zod";
 import type { Block, WholeBlock } from "../model/block.ts";
-import type { Conversation, MessageUsage, Turn } from "../model/conversation.ts";
+import { type Conversation, type MessageUsage, openAsks, type Turn } from "../model/conversation.ts";
 import type { Usage } from "../model/event.ts";
 import { defined } from "../model/json.ts";
 import { type Kind, REASONS } from "../model/kind.ts";
@@ -93,6 +93,10 @@ export const conversationSchema = z.object({
     .optional()
     .describe("Why its last turn ended: failed, cancelled or interrupted; absent if it succeeded"),
   asking: z.array(z.string()).optional().describe("Tool calls waiting for the owner's answer"),
+  late_asks: z
+    .array(z.string())
+    .optional()
+    .describe("Requests that a restart cut off and that the owner can still answer"),
   provider: z.string().optional(),
   model: z.string().optional(),
   sessions: z.record(z.string(), z.string()),
@@ -108,6 +112,7 @@ export const conversationSchema = z.object({
 export type ConversationView = AnswerOf<typeof conversationSchema>;
 
 export function conversationView(record: Conversation): ConversationView {
+  const late = openAsks(record).slice(record.asking?.length ?? 0);
   return {
     conversation: record.id,
     title: record.title,
@@ -120,6 +125,7 @@ export function conversationView(record: Conversation): ConversationView {
     running: [...record.running],
     ...(record.ended === undefined ? {} : { ended: record.ended }),
     ...(record.asking === undefined ? {} : { asking: [...record.asking] }),
+    ...(late.length === 0 ? {} : { late_asks: late }),
     ...(record.provider === undefined ? {} : { provider: record.provider }),
     ...(record.model === undefined ? {} : { model: record.model }),
     sessions: { ...record.sessions },

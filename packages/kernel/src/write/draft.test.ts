@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { Block } from "../model/block.ts";
-import type { Conversation } from "../model/conversation.ts";
+import { type Conversation, openAsks } from "../model/conversation.ts";
 import type { JsonObject } from "../model/json.ts";
 import { KINDS, STATUSES, type Status } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
@@ -351,6 +351,58 @@ describe("records", () => {
     expect((await world.record()).asking).toEqual([second.id]);
     await world.do((draft) => draft.status(second.id, "error", { reason: "cancelled" }));
     expect((await world.record()).asking).toBeUndefined();
+  });
+
+  it("[K31] name the calls that were cut off with the last turn, as long as they can be answered", async () => {
+    const world = await new World().open();
+    const turn = { provider: "claude", agent: "bot", startedAt: 1, startedBy: "ann" } as const;
+    const begin = (id: string) => world.do((draft) => draft.setTurn({ ...turn, id, status: "running" }));
+    const asks = async (id: string) => {
+      const ask = { id: "a", kind: "permission", state: "asked", input: {} } as const;
+      return (await world.create({ ...call, metadata: { toolUseId: id, toolName: "x", ask } })).id;
+    };
+    const ends = (id: string, asked: string, reason: "interrupted" | "cancelled", more: object = {}) =>
+      world.do((draft) => {
+        draft.status(asked, "error", { reason });
+        return draft.setTurn({ ...turn, id, status: "error", reason, ...more });
+      });
+    const open = async () => openAsks(await world.record());
+
+    await begin("a");
+    const stopped = await asks("1");
+    expect(await open()).toEqual([stopped]);
+    await ends("a", stopped, "cancelled");
+    expect(await open()).toEqual([]);
+
+    await begin("b");
+    const cut = await asks("2");
+    await ends("b", cut, "interrupted");
+    expect(await open()).toEqual([cut]);
+    expect((await world.record()).asking).toBeUndefined();
+    await begin("c");
+    expect(await open()).toEqual([]);
+    const answered = await asks("3");
+    await ends("c", answered, "interrupted");
+    expect(await open()).toEqual([answered]);
+    const given = { ask: { id: "a", kind: "permission", state: "allowed", input: {} } } as JsonObject;
+    await world.do((draft) => draft.meta(answered, given));
+    expect(await open()).toEqual([]);
+
+    // Some agents say that they ask no longer, and then that the call is cut off; others go on with the call.
+    await begin("w");
+    const [withdrawn, left] = [await asks("5"), await asks("6")];
+    const expired = { ask: { id: "a", kind: "permission", state: "expired", input: {} } } as JsonObject;
+    await world.do((draft) => draft.meta(withdrawn, expired));
+    expect(await open()).toEqual([left]);
+    await world.do((draft) => draft.status(withdrawn, "done"));
+    await world.do((draft) => draft.meta(left, expired));
+    await ends("w", left, "interrupted");
+    expect(await open()).toEqual([left]);
+
+    await begin("d");
+    const brought = await asks("4");
+    await ends("d", brought, "interrupted", { startedBy: undefined });
+    expect(await open()).toEqual([]);
   });
 
   it("[K31] say how the last turn ended, unless it ended well", async () => {

@@ -98,8 +98,9 @@ function heading(idChars: number): string {
 /** A conversation as a line; its names are others' and made safe. `idChars`: how long the longest id of the list is. */
 export function row(view: ConversationView, idChars: number): string {
   const style = styleFor(process.stdout);
-  const { conversation, title, provider, blocks, cost_usd, updated_at, running, asking } = view;
-  const state = asking ? style.yellow("? ") : running.length > 0 ? style.green("● ") : "  ";
+  const { conversation, title, provider, blocks, cost_usd, updated_at, running } = view;
+  const isAsking = view.asking !== undefined || view.late_asks !== undefined;
+  const state = isAsking ? style.yellow("? ") : running.length > 0 ? style.green("● ") : "  ";
   const cost = spentWords(cost_usd, view.uncounted !== undefined);
   const facts = `${oneLine(provider ?? "", 9).padEnd(9)} ${String(blocks).padStart(6)} ${cost.padStart(8)} ${formatAge(Date.now() - updated_at).padStart(7)}`;
   const called = title === "" ? "(no title)" : title;

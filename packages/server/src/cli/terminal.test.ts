@@ -112,6 +112,16 @@ it("[U20] a list has no more lines than were asked for, and says that there are 
   ]);
 });
 
+it("[D62] a list marks what can be answered, also what a restart cut off", () => {
+  const mark = (more: object) => {
+    const view = { conversation: "c", title: "t", blocks: 1, cost_usd: null, updated_at: 0, metadata: {} };
+    return row({ ...view, running: [], ...more } as unknown as ConversationView, 1).slice(0, 2);
+  };
+  expect([mark({ asking: ["b"] }), mark({ late_asks: ["b"] }), mark({ running: ["t"] }), mark({})]).toEqual([
+    ...["? ", "? ", "● ", "  "],
+  ]);
+});
+
 it("[U64] the columns of a list are as wide as its longest id, and no line is wider than the terminal", () => {
   const ids = ["k3vq2mz", "grmuuzmt859gww83rkq9t3d2"];
   const title = "A title that is much longer than what is left of any terminal, however wide it is made";

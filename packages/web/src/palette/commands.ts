@@ -2,7 +2,7 @@
  * What the palette offers: the verbs that can do something where one is, every conversation, and what is set or looked at.
  */
 
-import type { View } from "@blockyard/kernel";
+import { openAsks, type View } from "@blockyard/kernel";
 import { useMemo } from "react";
 import { archive, forkAway, stopTurn } from "../actions/actions.ts";
 import { exportConversation, exportFormats } from "../actions/export.ts";
@@ -76,7 +76,7 @@ function verbs(
   view: View,
   tools: ReadonlySet<string>,
 ): readonly Offer[] {
-  const asked = view.record?.asking?.[0];
+  const asked = view.record === undefined ? undefined : openAsks(view.record)[0];
   const head = view.record?.head;
   const last = head == null ? undefined : view.blocks.get(head);
   const writes: readonly Offer[] = [

@@ -4,7 +4,15 @@
  */
 
 import { ownEnv, type ToolAnswer } from "@blockyard/client";
-import { type Conversation, isPassing, isProblem, type Problem, type Reason, Retry } from "@blockyard/kernel";
+import {
+  type Conversation,
+  isPassing,
+  isProblem,
+  openAsks,
+  type Problem,
+  type Reason,
+  Retry,
+} from "@blockyard/kernel";
 import { Cell } from "../state/cell.ts";
 import { newsBetween } from "../state/news.ts";
 import { tell } from "../state/notifications.ts";
@@ -157,6 +165,7 @@ export function readListing(
       createdAt: row.created_at,
       updatedAt: row.updated_at,
       costUsd: row.cost_usd,
+      ...(row.late_asks === undefined ? {} : { cutAsks: row.late_asks }),
     }),
   );
 }
@@ -167,6 +176,7 @@ type Facts = Pick<
   | "title"
   | "running"
   | "asking"
+  | "cutAsks"
   | "ended"
   | "deleted"
   | "turns"
@@ -183,6 +193,7 @@ type Facts = Pick<
 function listed(record: Facts): ListedConversation {
   const { id, title, provider, model, running, costUsd, createdAt, updatedAt, blocks, seq, metadata } =
     record;
+  const asks = openAsks(record);
   return {
     id,
     title,
@@ -192,8 +203,8 @@ function listed(record: Facts): ListedConversation {
     ended: record.ended,
     folder: metadata.cwd,
     turns: record.turns,
-    isAsking: (record.asking ?? []).length > 0,
-    asks: record.asking?.[0],
+    isAsking: asks.length > 0,
+    asks: asks[0],
     isArchived: metadata.archived === true,
     isDeleted: record.deleted !== undefined,
     isUnread: false,

@@ -298,6 +298,7 @@ function onlyNumbersMoved(a: Conversation, b: Conversation): boolean {
     a.ended === b.ended &&
     sameValue(a.running, b.running) &&
     sameValue(a.asking, b.asking) &&
+    sameValue(a.cutAsks, b.cutAsks) &&
     sameValue(a.sessions, b.sessions) &&
     sameValue(a.included, b.included) &&
     sameValue(a.usage, b.usage) &&
@@ -322,6 +323,7 @@ type Compared =
   | "running"
   | "ended"
   | "asking"
+  | "cutAsks"
   | "sessions"
   | "included"
   | "usage"

@@ -184,13 +184,15 @@ export class PageOwner implements Owner {
     return this.#page.getByRole("button", { name: "Stop", exact: true });
   }
 
-  /** What looks as if it went on. */
+  /** What looks as if it went on. A request that a restart cut off still needs the owner, and its row may say so. */
   async #running(): Promise<readonly string[]> {
+    const asks = this.#page.getByRole("region", { name: /^Needs (approval|an answer)$/ });
+    const isAsked = (await asks.count()) > 0;
     const signs: Readonly<Record<string, Locator>> = {
       "a Stop button": this.#stopButton,
       "a turn": this.#page.getByText(/ is working…$/),
       "a question": this.#page.getByText(/ is waiting for you$/),
-      "a state": this.#page.locator(".state-running, .state-needs"),
+      "a state": this.#page.locator(isAsked ? ".state-running" : ".state-running, .state-needs"),
       "a spinner": this.#page.locator("main .spinner"),
       "a task": this.#page.getByRole("list", { name: "Background tasks" }),
       "a message": this.#page.getByRole("list", { name: "Queued messages" }),

@@ -63,6 +63,30 @@ test("[V32] who opens a page can write at once, and gets to the blocks by Escape
   await context.close();
 });
 
+test("[V160] steps that are faster than the screen end where the last one leads", async () => {
+  const { page, context, ids } = await openBlocks();
+  await isPrompt(page);
+  await page.keyboard.press("Escape");
+  const passed = await page.evaluate(async () => {
+    const seen: (string | null)[] = [];
+    addEventListener("focusin", ({ target }) => seen.push((target as Element).getAttribute("data-block")));
+    // All of them before the next frame, each one drawn.
+    await new Promise(requestAnimationFrame);
+    for (const key of ["j", "j", "k"]) {
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+      await new Promise((done) => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = done;
+        port2.postMessage("");
+      });
+    }
+    for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+    return seen;
+  });
+  expect(passed).toEqual([ids[0]]);
+  await context.close();
+});
+
 test("[V32] a link to a block gives the focus to the block", async () => {
   const { page, context, conversation, ids } = await openBlocks();
   await page.goto(

@@ -32,6 +32,8 @@ export class Keyboard {
   async walk(key: string, role: Role, name: string | RegExp): Promise<void> {
     const passed: string[] = [];
     for (let i = 0; i < MOST_STEPS; i++) {
+      // A step shows at the next frame; before it, the focus is where the last one led.
+      await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
       const where = await this.#where();
       if (at(role, name).test(where)) return this.isAt(role, name);
       passed.push(where);

@@ -284,12 +284,14 @@ function useFocusedRow(stage: Stage<Row>, rows: readonly Row[], target: BlockId 
     // Whoever is looking for something goes on typing.
     if (document.activeElement?.closest(".find")) return;
     const was = document.activeElement;
-    requestAnimationFrame(() => {
+    const frame = requestAnimationFrame(() => {
       if (document.activeElement !== was && isElsewhere()) return;
       document
         .querySelector<HTMLElement>(`article[data-row="${CSS.escape(now)}"]`)
         ?.focus({ preventScroll: true });
     });
+    // Whoever steps on before the frame does not come back to this one.
+    return () => cancelAnimationFrame(frame);
   }, [stage, now]);
 }
 

@@ -80,7 +80,7 @@ async function openBlock(call: Call, conversation: string, lines: number): Promi
   const content = Array.from({ length: lines }, (_, i) => `line ${i} of a file as long as files are\n`).join(
     "",
   );
-  const input = { conversation, role: "tool", kind: "file", metadata: { path: `${lines}.txt` }, content };
+  const input = { conversation, role: "tool", kind: "code", content };
   const { block_id } = (await must(call, "block.create", input)) as { block_id: string };
   await editLine(call, block_id, lines >> 1, 0);
   return block_id;

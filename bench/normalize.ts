@@ -2,7 +2,7 @@
  * How fast recordings become blocks, and whether a long tool input stays linear.
  *
  * The yardstick for throughput is the least that any reader of these streams does: decode the same chunks, split them
- * into lines, JSON.parse each. The yardstick for linearity is our own time for a tenth of the input; beside it, as
+ * into lines, JSON.parse each (and the agent's line in a record of traffic). The yardstick for linearity is our own time for a tenth of the input; beside it, as
  * notes, what others take for the same deltas when the input so far is looked at after each of them.
  *
  * Then one answer as Anthropic's SDK and the AI SDK read it, whole, beside ours (normalize/readers.peer.ts).
@@ -103,7 +103,13 @@ function parseOnly({ bytes }: Run): void {
 
 function parseEvent(line: string): unknown {
   const text = line.startsWith("data: ") ? line.slice(6) : line;
-  return text.startsWith("{") || text.startsWith("[{") ? tryParse(text) : undefined;
+  const value = text.startsWith("{") || text.startsWith("[{") ? tryParse(text) : undefined;
+  return isTraffic(value) ? tryParse(value.line) : value;
+}
+
+/** Recordings of both directions have the agent's line inside of their own: a driver's reader parses that too. */
+function isTraffic(value: unknown): value is { readonly line: string } {
+  return typeof value === "object" && value !== null && "dir" in value && "line" in value;
 }
 
 function tryParse(text: string): unknown {

@@ -51,6 +51,10 @@ export const WORTHWHILE_BYTES = 16 * 1024;
 /** What an op costs beside its text, roughly. */
 export const OP_BYTES = 32;
 
+// The open file
+/** A folder's time of change is told apart from a later one behind so much. */
+export const FOLDER_TICK_NS = 1_000_000_000n;
+
 // Schema
 /** Pages that the write-ahead log takes up before they are brought into the file. */
 export const LOG_PAGES = 4_000;

@@ -12,8 +12,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { StoreScript } from "@blockyard/kernel/store-contract";
 import { afterAll, expect, it } from "vitest";
+import { FOLDER_TICK_NS } from "./limits.ts";
 import { restoreSqliteStore } from "./restore.ts";
 import { openSqliteStore } from "./sqlite.ts";
 
@@ -65,6 +67,23 @@ it.each(WAYS)("[S46] a database that was %s is written no more, and that is said
   if (way !== "parted from its log") expect(left?.mtimeMs).toBe(file?.mtimeMs);
   // A log of another file would be brought into it at the next opening.
   expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
+it("[S46] a log that is taken away from a folder that was quiet for long is missed by the next write, and by those behind it", async () => {
+  const { path, store, script } = await filled("quiet");
+  await sleep(2 * Number(FOLDER_TICK_NS / 1_000_000n));
+  for (const text of ["looks at the log", "does not"]) {
+    script.create({ text });
+    await script.commit(store);
+  }
+  renameSync(`${path}-wal`, `${path}-away`);
+  script.create({ text: "refused" });
+  await expect(script.commit(store)).rejects.toMatchObject({ code: "lost" });
+  const blob = store.putBlob("hash", "text/plain", new Uint8Array(1));
+  await expect(blob).rejects.toMatchObject({ code: "lost" });
+  renameSync(`${path}-away`, `${path}-wal`);
+  await store.check();
+  await store.close();
 });
 
 it("[S46] where the whole folder is gone, the next refusal says that nothing could be copied", async () => {

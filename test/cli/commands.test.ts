@@ -995,7 +995,7 @@ describe("the rest", () => {
   );
 
   it(
-    "[U1] [U102] token, link, doctor, mcp and serve as processes",
+    "[U1] [U64] [U102] token, link, doctor, mcp and serve as processes",
     async () => {
       const here = place();
       expect((await run(here, ["link"])).stderr).toContain("no server is running. Start one: blockyard");
@@ -1014,6 +1014,9 @@ describe("the rest", () => {
       const other = ["--agent", "wall", "--json"];
       const shown = jsonLines((await run(here, ["token", "create", ...other])).stdout);
       expect(shown).toEqual([{ agent: "wall", role: "agent", token: expect.stringMatching(/^[\w-]{43}$/) }]);
+      const named = async (...words: string[]) => (await run(here, ["token", "list", ...words])).stdout;
+      expect(JSON.parse(await named(...other)).tokens).toMatchObject([{ agent: "wall" }]);
+      expect(await named("--viewer")).toBe("No such tokens.\n");
       const taken = jsonLines((await run(here, ["token", "revoke", ...other])).stdout);
       expect(taken).toEqual([{ agent: "wall", revoked: 1 }]);
       const server = await serve(here);

@@ -46,4 +46,5 @@ export {
   spentWords,
   turnSpentWords,
 } from "./presentation/format.ts";
+export { hitText } from "./presentation/search-hit.ts";
 export { modelName, typedCalls } from "./tools/calls.ts";

@@ -93,6 +93,7 @@ export {
 export { knownCode, REASON_WORDS } from "./presentation/reason-words.ts";
 export { isMarkdownResult, showsPictures, todoLine } from "./presentation/result-look.ts";
 export { hostOf, safeImageData, safeLink, safePicture } from "./presentation/safe-link.ts";
+export { type HitText, hitText } from "./presentation/search-hit.ts";
 export { isShellCommand } from "./presentation/shell-command.ts";
 export { agentName, authorOf, type Speaker, speakerOf } from "./presentation/speaker.ts";
 export {

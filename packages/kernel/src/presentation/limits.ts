@@ -60,6 +60,10 @@ export const SUMMARY_CHARS = 120;
 /** The longest number that is still waited for; longer ones are no numbers that anyone wrote. */
 export const JSON_NUMBER_CHARS = 400;
 
+// Search hit
+/** Of a line that is longer, so much behind the match. */
+export const HIT_CHARS = 200;
+
 // Terminal text
 /** A line that moves its cursor past this is not a line any more. */
 export const TERMINAL_COLUMNS = 10_000;

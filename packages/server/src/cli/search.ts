@@ -3,7 +3,7 @@
  */
 
 import { setTimeout } from "node:timers/promises";
-import { isProblem, KINDS, type Kind } from "@blockyard/kernel/plain";
+import { hitText, isProblem, KINDS, type Kind } from "@blockyard/kernel/plain";
 import type { ToolAnswer } from "../contract/index.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { known } from "./block-source.ts";
@@ -34,10 +34,7 @@ const options = {
 } as const;
 
 type Hits = ToolAnswer<"kernel.search">;
-type Match = Pick<
-  Hits["blocks"][number]["matches"][number],
-  "content" | "match_start" | "match_end" | "shown_from"
->;
+type Match = Hits["blocks"][number]["matches"][number];
 
 export const search: Command = {
   name: "search",
@@ -110,6 +107,7 @@ function restOf({ more, indexing }: Hits, canGoOn: boolean): string {
 
 async function printHits({ blocks }: Hits, isJson: boolean): Promise<void> {
   const style = styleFor(process.stdout);
+  const isRead = process.stdout.isTTY === true;
   for (const block of blocks) {
     if (isJson) await printJson(block);
     // A line in which it is found twice is one line.
@@ -119,21 +117,26 @@ async function printHits({ blocks }: Hits, isJson: boolean): Promise<void> {
         if (block.matches[i - 1]?.line === line) continue;
         const where = `${style.cyan(block.block_id)}${style.dim(`:${line}`)}`;
         const room = Math.max(40, terminalWidth() - block.block_id.length - `${line}`.length - 4);
-        const { before, hit, after } = excerptOf(match, room);
+        const { before, hit, after } = excerptOf(match, isRead ? block.kind : "text", room);
         await print(`${where}: ${before}${style.bold(hit)}${after}\n`);
       }
   }
 }
 
-/** The line of a match in so many columns. Where it does not fit, its beginning gives way, so that what was looked for is seen. */
+/**
+ * The line of a match in so many columns, as a block of this kind is read. Where it does not fit, its beginning gives way, so that what
+ * was looked for is seen.
+ */
 export function excerptOf(
-  { content, match_start, match_end, shown_from = 0 }: Match,
+  match: Match,
+  kind: string,
   room: number,
 ): { readonly before: string; readonly hit: string; readonly after: string } {
   const plain = (text: string) => safeText(text).replace(/\s+/g, " ");
-  const whole = plain(content.slice(0, match_start - shown_from)).trimStart();
-  const hit = cut(plain(content.slice(match_start - shown_from, match_end - shown_from)), room);
-  const after = plain(content.slice(match_end - shown_from)).trimEnd();
+  const found = hitText(match, kind, room, room);
+  const whole = plain(found.before).trimStart();
+  const hit = cut(plain(found.words), room);
+  const after = plain(found.after).trimEnd();
   const isLong = whole.length + hit.length + after.length > room;
   const lead = Math.max(0, Math.floor((room - hit.length) / 3), room - hit.length - after.length);
   const before =

@@ -194,8 +194,20 @@ it.each<[string, string, string]>([
   ],
 ])("[U64] of %s a search shows what was found", (_, content, expected) => {
   const at = content.indexOf("cent");
-  const { before, hit, after } = excerptOf({ content, match_start: at, match_end: at + 4 }, 23);
+  const match = { line: 1, content_line: 1, content, match_start: at, match_end: at + 4 };
+  const { before, hit, after } = excerptOf(match, "text", 23);
   expect(`${before}[${hit}]${after}`).toBe(expected);
-  const far = excerptOf({ content, match_start: at + 1_000, match_end: at + 1_004, shown_from: 1_000 }, 23);
-  expect(far).toEqual({ before, hit, after });
+  // The middle of a line begins with a mark.
+  const place = { match_start: at + 1_000, match_end: at + 1_004, shown_from: 1_000 };
+  const far = excerptOf({ ...match, ...place, content: `…${content}` }, "text", 24);
+  expect(far.hit).toBe("cent");
+});
+
+it("[U64] of a tool's input the terminal shows the text that was found, and a script all of it", () => {
+  const content = String.raw`{"file_path":"/shop/cart.ts","content":"a cent\n\u001b[31mis missing"}`;
+  const at = content.indexOf("cent\\");
+  const match = { line: 1, content_line: 1, content, match_start: at, match_end: at + 4 };
+  const shown = (kind: string) => Object.values(excerptOf(match, kind, 200)).join("|");
+  expect(shown("tool_call")).toBe("a |cent| is missing");
+  expect(shown("text")).toBe(content.replace("cent\\", "|cent|\\"));
 });

@@ -20,9 +20,9 @@ const options = {
   agent: {
     type: "string",
     value: "NAME",
-    summary: "the agent's name: everything written with the token carries it",
+    summary: "the agent's name: everything written with the token carries it; with list: only its tokens",
   },
-  viewer: { type: "boolean", summary: "create a read-only token" },
+  viewer: { type: "boolean", summary: "create a read-only token; with list: only those" },
   json: JSON_OPTION,
 } as const;
 
@@ -53,7 +53,7 @@ export const token: Command = {
     prepareHome(home);
     const { Auth } = await import("../access/auth.ts");
     const auth = new Auth(home, "owner", Date.now);
-    if (action === "list") return list(auth, values.json === true);
+    if (action === "list") return list(auth, values);
     if (values.agent === undefined)
       throw new CommandError(
         `token ${action} needs an agent's name, for example: blockyard token ${action} --agent codex-mcp`,
@@ -106,15 +106,26 @@ const QUOTA: Readonly<Record<CallerRole, string>> = {
   viewer: REQUESTS,
 };
 
-async function list(auth: Auth, isJson: boolean): Promise<number> {
-  const tokens = auth.list();
-  if (isJson) {
+interface ListValues {
+  readonly agent?: string | undefined;
+  readonly viewer?: boolean | undefined;
+  readonly json?: boolean | undefined;
+}
+
+async function list(auth: Auth, values: ListValues): Promise<number> {
+  const all = auth.list();
+  const tokens = all.filter(
+    ({ agent, role }) =>
+      (values.agent === undefined || agent === values.agent) && (!values.viewer || role === "viewer"),
+  );
+  if (values.json) {
     const rows = tokens.map(({ agent, role, createdAt }) => ({ agent, role, created_at: createdAt }));
     await printJson({ tokens: rows });
     return EXIT.done;
   }
-  if (tokens.length === 0)
+  if (all.length === 0)
     process.stdout.write(asTyped("No tokens yet. Create one: blockyard token create --agent codex-mcp\n"));
+  else if (tokens.length === 0) process.stdout.write("No such tokens.\n");
   const chars = Math.max(...tokens.map(({ agent }) => agent.length));
   for (const { agent, role, createdAt } of tokens)
     process.stdout.write(`${agent.padEnd(chars)}  ${role.padEnd(6)}  ${localTime(createdAt)}\n`);

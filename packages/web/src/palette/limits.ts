@@ -14,9 +14,6 @@ export const GOTO_MS = 250;
 /** The offer to undo ends a little before the server's time does. */
 export const UNDO_EARLY_MS = 1_000;
 
-// Hit
-export const HIT_CHARS = 200;
-
 // Palette
 export const SHOWN_COMMANDS = 60;
 

@@ -3,7 +3,7 @@
  */
 
 import type { ToolAnswer } from "@blockyard/client";
-import { isProblem, type Problem } from "@blockyard/kernel";
+import { type HitText, hitText, isProblem, type Problem } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Conversations } from "../sidebar/conversations.ts";
 import { useCell } from "../state/cell.ts";
@@ -13,7 +13,7 @@ import { useSession } from "../state/session.tsx";
 import { Chooser } from "../ui/chooser.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
-import { type HitText, hitText, together } from "./hit.ts";
+import { together } from "./hit-groups.ts";
 import { FOUND_BLOCKS, INDEXING_MS, SEARCH_PAUSE_MS } from "./limits.ts";
 
 /** On a phone a row ends before so many: what was found has to be in it. */

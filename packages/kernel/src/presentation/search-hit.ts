@@ -23,8 +23,8 @@ export interface HitText {
 /** A line that is shown from its middle on begins with a mark of one character. */
 const CUT_CHARS = 1;
 
-/** The matched line around the match, with at most `mostBefore` characters in front of it. */
-export function hitText(found: FoundLine, kind: string, mostBefore: number): HitText {
+/** The matched line around the match, with at most `mostBefore` characters in front of it and `mostAfter` behind it. */
+export function hitText(found: FoundLine, kind: string, mostBefore: number, mostAfter = HIT_CHARS): HitText {
   const line = found.content.split("\n")[found.line - found.content_line] ?? found.content;
   const skipped = found.shown_from === undefined ? 0 : found.shown_from - CUT_CHARS;
   const from = Math.max(0, found.match_start - skipped);
@@ -35,8 +35,8 @@ export function hitText(found: FoundLine, kind: string, mostBefore: number): Hit
   const before = read(line.slice(around.from, from)).trimStart();
   return {
     before: before.length > mostBefore ? `…${before.slice(-mostBefore)}` : before,
-    words: read(line.slice(from, to)).slice(0, HIT_CHARS),
-    after: read(line.slice(to, Math.min(around.to, to + HIT_CHARS))),
+    words: read(line.slice(from, to)).slice(0, mostAfter),
+    after: read(line.slice(to, Math.min(around.to, to + mostAfter))),
   };
 }
 
@@ -62,14 +62,6 @@ function stringAround(
     from: first === undefined ? 0 : first + 1,
     to: last !== undefined && CLOSES.test(line.slice(last + 1)) ? last : line.length,
   };
-}
-
-/** Those of one conversation together, where its first one is; files apart from conversations. */
-export function together<H extends { readonly conversation: string; readonly kind: string }>(
-  hits: readonly H[],
-): readonly H[] {
-  const groups = Map.groupBy(hits, ({ conversation, kind }) => (kind === "file" ? "" : conversation));
-  return [...groups.values()].flat();
 }
 
 const SIGNS: Readonly<Record<string, string>> = { n: " ", r: " ", t: " ", b: "", f: " " };

@@ -1,6 +1,6 @@
 /** How the line of a search hit reads: JSON as text, and the mark where the words are. */
 import { describe, expect, it } from "vitest";
-import { type FoundLine, hitText } from "./hit.ts";
+import { type FoundLine, hitText } from "./search-hit.ts";
 
 /** A match of `words` in a line, as the server tells it; `cut`: how many characters were left out before it. */
 function found(line: string, words: string, cut = 0): FoundLine {

@@ -121,27 +121,69 @@ describe("the surface", () => {
     await say(
       yard.kernel,
       conversation,
-      Array.from({ length: 30 }, (_, i) => ({ text: `Words ${i}` })),
+      Array.from({ length: 80 }, (_, i) => ({ text: `Words ${i}` })),
     );
     const { page, context } = await yard.open(`/c/${conversation}`, { dark: true, height: 500 });
-    await page.getByText("Words 29").waitFor();
+    await page.getByText("Words 79").waitFor();
+    const onPaper = () =>
+      page.evaluate(() => {
+        const list = document.querySelector(".list") as HTMLElement;
+        return {
+          others: [".sidebar", ".composer", ".toolbar"].map((name) =>
+            document.querySelector(name)?.checkVisibility(),
+          ),
+          ground: getComputedStyle(document.body).backgroundColor,
+          note: getComputedStyle(list, "::before").content,
+          isWhole: list.scrollHeight <= list.clientHeight && list.clientHeight > innerHeight,
+          words: list.innerText.match(/Words \d+/g) ?? [],
+        };
+      });
+    const ground = "rgb(255, 255, 255)";
+    expect(await page.locator(".list-row").count()).toBeLessThan(80);
     await page.emulateMedia({ media: "print" });
-    const found = await page.evaluate(() => {
-      const shown = (name: string) => document.querySelector(name)?.checkVisibility();
-      const list = document.querySelector(".list") as HTMLElement;
-      return {
-        others: [".sidebar", ".composer", ".toolbar"].map(shown),
-        ground: getComputedStyle(document.body).backgroundColor,
-        note: getComputedStyle(list, "::before").content,
-        isWhole: list.scrollHeight <= list.clientHeight && list.clientHeight > innerHeight,
-      };
-    });
-    expect(found).toMatchObject({
-      others: [false, false, false],
-      ground: "rgb(255, 255, 255)",
+    const near = await onPaper();
+    expect(near).toMatchObject({ others: [false, false, false], ground, isWhole: true });
+    expect(near.note).toContain("export it as HTML");
+    // What the browser says before it prints brings the rest, in its order.
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    expect(await onPaper()).toMatchObject({
       isWhole: true,
+      note: "none",
+      words: Array.from({ length: 80 }, (_, i) => `Words ${i}`),
     });
-    expect(found.note).toContain("export it as HTML");
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    await expect.poll(() => page.locator(".printed-rows").count()).toBe(0);
+    await context.close();
+  });
+
+  test("[V158] printing leaves the reader where they are", async () => {
+    const conversation = await newConversation(yard.kernel, "printed");
+    await say(
+      yard.kernel,
+      conversation,
+      Array.from({ length: 80 }, (_, i) => ({ text: `Words ${i}` })),
+    );
+    const { page, context } = await yard.open(`/c/${conversation}`, { height: 500 });
+    await page.getByText("Words 79").waitFor();
+    const list = page.getByRole("log", { name: "Blocks" });
+    await list.hover();
+    await page.mouse.wheel(0, -1_500);
+    await page.getByRole("button", { name: "Jump to latest" }).waitFor();
+    const seen = () =>
+      page.evaluate(() => {
+        const row = document.elementFromPoint(innerWidth / 2, 200)?.closest(".list-row");
+        return [row?.textContent, row?.getBoundingClientRect().top];
+      });
+    const before = await seen();
+    await page.evaluate(() => {
+      addEventListener("beforeprint", () => {
+        document.body.dataset["printed"] = `${document.querySelectorAll(".list-row").length}`;
+      });
+    });
+    await page.pdf();
+    expect(Number(await page.locator("body").getAttribute("data-printed"))).toBeGreaterThanOrEqual(80);
+    await expect.poll(() => page.locator(".printed-rows").count()).toBe(0);
+    expect(await seen()).toEqual(before);
     await context.close();
   });
 });

@@ -36,6 +36,10 @@ export const KEPT_PLACES = 200;
 /** When nothing has come for so long, the end is shown. */
 export const PATIENCE_MS = 3_000;
 
+// Printed
+/** Rows that are drawn to be printed: the page stands still meanwhile. */
+export const PRINTED_ROWS = 1_000;
+
 // Turn footer
 /** How often the time of a running turn is drawn. */
 export const TURN_CLOCK_MS = 1_000;

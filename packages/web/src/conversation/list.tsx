@@ -28,6 +28,7 @@ import { guessedPx } from "./guess.ts";
 import { AHEAD_SCREENS, PAGE_BLOCKS } from "./limits.ts";
 import { NeedsYou } from "./needs-you.tsx";
 import { usePlace } from "./place.ts";
+import { PrintedRows, usePrinted } from "./printed.tsx";
 import { useHolds, useReaderScrolls } from "./reader-hand.ts";
 import { Stage } from "./stage.ts";
 import type { Strip } from "./strip.ts";
@@ -57,6 +58,8 @@ export const BlockList = memo(function BlockList({ view, rows, target }: ListPro
   const following = useCell(isFollowing);
   const stage = useStage(view, scroller, page);
   const { from, to } = stage.take(rows);
+  const printed = usePrinted(rows, { from, to });
+  const isAllPrinted = printed?.from === 0 && printed.to === rows.length && !more;
   const isGoing = usePlace(view, stage, rows, page, target);
 
   useLayoutEffect(() => {
@@ -84,16 +87,19 @@ export const BlockList = memo(function BlockList({ view, rows, target }: ListPro
         aria-live="off"
         aria-label="Blocks"
         data-going={isGoing || undefined}
+        data-all-printed={isAllPrinted || undefined}
       >
         <div className="list-sizer" ref={sizer}>
           <div className="list-start" ref={head}>
             {more && "Loading older blocks…"}
           </div>
+          {printed && <PrintedRows rows={rows.slice(printed.from, from)} />}
           <div className="list-rows" ref={frame}>
             {rows.slice(from, to).map((row) => (
               <Slot key={row.key} row={row} stage={stage} />
             ))}
           </div>
+          {printed && <PrintedRows rows={rows.slice(to, printed.to)} />}
         </div>
       </div>
       {isFetching && (

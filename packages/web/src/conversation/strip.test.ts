@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Keyed, Strip } from "./strip.ts";
+import { around, type Keyed, Strip } from "./strip.ts";
 
 const GUESS_PX = 50;
 const rowsOf = (from: number, to: number): Keyed[] =>
@@ -186,5 +186,17 @@ describe("[V1] a list of another width", () => {
     const before = strip.topOf(from + 2);
     half(strip);
     expect(strip.topOf(from + 2)).toBe(before);
+  });
+});
+
+describe("the rows around a range", () => {
+  it.each([
+    ["as many on both sides", { from: 40, to: 60 }, 100, 40, { from: 30, to: 70 }],
+    ["what one side does not need for the other", { from: 5, to: 10 }, 100, 40, { from: 0, to: 40 }],
+    ["the same at the end", { from: 90, to: 95 }, 100, 40, { from: 60, to: 100 }],
+    ["all that there are", { from: 1, to: 2 }, 9, 40, { from: 0, to: 9 }],
+    ["no fewer than the range", { from: 20, to: 80 }, 100, 40, { from: 20, to: 80 }],
+  ])("are %s", (_, range, length, most, expected) => {
+    expect(around(range, length, most)).toEqual(expected);
   });
 });

@@ -212,3 +212,10 @@ function indexNear(rows: readonly Keyed[], key: string, at: number, moved: numbe
   for (let i = at; i < Math.min(rows.length, at + 64); i++) if (rows[i]?.key === key) return i;
   return rows.findIndex((row) => row.key === key);
 }
+
+/** The range with as many more as `most` lets in: half of them before it, and what one side does not need for the other. */
+export function around({ from, to }: Range, length: number, most: number): Range {
+  const more = Math.max(0, most - (to - from));
+  const behind = Math.min(length - to, Math.max(Math.ceil(more / 2), more - from));
+  return { from: from - Math.min(from, more - behind), to: to + behind };
+}

@@ -285,6 +285,25 @@ describe("the side pane", () => {
     await context.close();
   });
 
+  test("[V106] is as wide as the window has room for, until somebody chooses", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "Wide");
+    const { page, context } = await yard.open(`/c/${conversation}`, { width: 1920, height: 1080 });
+    const pane = page.getByRole("complementary", { name: "Side pane" });
+    const edge = pane.getByRole("separator", { name: "Width of the side pane" });
+    const widthPx = async () => (await pane.boundingBox())?.width;
+    expect([await edge.getAttribute("aria-valuenow"), await widthPx()]).toEqual(["540", 540]);
+    await page.setViewportSize(WIDE);
+    await expect.poll(widthPx).toBe(400);
+    await edge.press("ArrowLeft");
+    const chosen = Number(await edge.getAttribute("aria-valuenow"));
+    expect(chosen).toBeGreaterThan(400);
+    await page.setViewportSize({ width: 1920, height: 1080 });
+    await expect.poll(widthPx).toBe(chosen);
+    await edge.dblclick();
+    await expect.poll(widthPx).toBe(540);
+    await context.close();
+  });
+
   test("[V106] is a sheet over a narrow window, which Escape and the way on put away", async () => {
     const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "A sheet");
     const { page, context } = await yard.open(`/c/${conversation}`, PHONE);

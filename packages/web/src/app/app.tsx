@@ -17,7 +17,7 @@ import {
   notify,
   overlay,
 } from "../state/page-state.ts";
-import { hidePane, putSheetAway, useIsPaneShown } from "../state/pane.ts";
+import { hidePane, putSheetAway, useIsPaneShown, usePaneWidth } from "../state/pane.ts";
 import { preferences } from "../state/preferences.ts";
 import { useRoute } from "../state/route.ts";
 import { useSession } from "../state/session.tsx";
@@ -39,7 +39,8 @@ export function App({ conversations }: { conversations: Conversations }): ReactN
   const isPaneShown = useIsPaneShown();
   const shown = useCell(overlay);
   const isEditing = useCellPart(editing, (now) => now !== undefined);
-  const { sidebar, sidebarWidth, paneWidth } = useCell(preferences);
+  const { sidebar, sidebarWidth } = useCell(preferences);
+  const pane = usePaneWidth();
   const { link } = useSession();
   const isDeleted = useCellPart(conversations.deleted, (ids) => ids.has(conversation ?? ""));
   useShortcuts();
@@ -55,7 +56,7 @@ export function App({ conversations }: { conversations: Conversations }): ReactN
     putSheetAway();
     return leavePlace;
   }, [conversation, file]);
-  const widths = { "--sidebar": `${sidebarWidth}px`, "--pane": `${paneWidth}px` } as CSSProperties;
+  const widths = { "--sidebar": `${sidebarWidth}px`, "--pane": `${pane.width}px` } as CSSProperties;
   const names = [
     "page",
     ...(sidebar ? [] : ["no-sidebar"]),

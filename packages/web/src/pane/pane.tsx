@@ -7,11 +7,19 @@ import { type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
 import FileTree from "../files/file-tree.tsx";
 import Inspector from "../inspector/inspector.tsx";
 import { capabilities } from "../state/capabilities.ts";
-import { useCell, useCellPart } from "../state/cell.ts";
+import { useCell } from "../state/cell.ts";
 import { focusPrompt } from "../state/invitation.ts";
 import { inspected } from "../state/page-state.ts";
-import { hidePane, isPaneVisited, type PaneTab, showPane, useIsWide, usePaneTab } from "../state/pane.ts";
-import { prefer, preferences } from "../state/preferences.ts";
+import {
+  hidePane,
+  isPaneVisited,
+  type PaneTab,
+  showPane,
+  useIsWide,
+  usePaneTab,
+  usePaneWidth,
+} from "../state/pane.ts";
+import { prefer } from "../state/preferences.ts";
 import { useRoute } from "../state/route.ts";
 import { useIsViewer, useSession } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -21,11 +29,11 @@ import { Changes } from "./changes.tsx";
 import { Outline } from "./outline.tsx";
 import { SessionTab } from "./session-tab.tsx";
 
-const WIDTH = { least: 300, most: 900, usual: 400 };
+const WIDTH = { least: 300, most: 900 };
 
 export default function Pane(): ReactNode {
   const isWide = useIsWide();
-  const width = useCellPart(preferences, ({ paneWidth }) => paneWidth);
+  const { width, usual } = usePaneWidth();
   const pane = useRef<HTMLElement>(null);
   const block = useCell(inspected);
   useEffect(() => {
@@ -53,8 +61,9 @@ export default function Pane(): ReactNode {
             label="Width of the side pane"
             side="after"
             width={width}
+            usual={usual}
             {...WIDTH}
-            onResize={(wanted) => prefer({ paneWidth: wanted })}
+            onResize={(wanted) => prefer({ paneWidth: wanted === usual ? 0 : wanted })}
           />
         )}
         <Body />

@@ -11,18 +11,32 @@ export const PANE_TABS = ["changes", "files", "session", "outline"] as const;
 export type PaneTab = (typeof PANE_TABS)[number];
 
 const wide = matchMedia("(min-width: 1280px)");
+/** Room for a diff beside the conversation: most of its lines fit. */
+const widest = matchMedia("(min-width: 1840px)");
+const USUAL_PX = { wide: 400, widest: 540 };
 /** Whether somebody comes to the pane by key or command, and not by pointing at it: it takes the focus then. */
 export const isPaneVisited = new Cell(false);
 /** Whether the pane lies over a narrow window. */
 const isSheet = new Cell(false);
 
 export function useIsWide(): boolean {
+  return useMatches(wide);
+}
+
+/** How wide the pane is: what the reader has chosen, or what is usual in a window like this one. */
+export function usePaneWidth(): { readonly width: number; readonly usual: number } {
+  const chosen = useCellPart(preferences, ({ paneWidth }) => paneWidth);
+  const usual = useMatches(widest) ? USUAL_PX.widest : USUAL_PX.wide;
+  return { width: chosen > 0 ? chosen : usual, usual };
+}
+
+function useMatches(query: MediaQueryList): boolean {
   return useSyncExternalStore(
     (told) => {
-      wide.addEventListener("change", told);
-      return () => wide.removeEventListener("change", told);
+      query.addEventListener("change", told);
+      return () => query.removeEventListener("change", told);
     },
-    () => wide.matches,
+    () => query.matches,
   );
 }
 

@@ -19,7 +19,7 @@ export interface Preferences {
   /** The list of conversations: whether it is shown beside the page, and how wide. */
   readonly sidebar: boolean;
   readonly sidebarWidth: number;
-  /** The pane on the right: whether it is shown beside the page, how wide, and what it shows. */
+  /** The pane on the right: whether it is shown beside the page, how wide (0: as the window has room), and what it shows. */
   readonly pane: boolean;
   readonly paneWidth: number;
   readonly paneTab: string;
@@ -45,7 +45,7 @@ const DEFAULTS: Preferences = {
   sidebarWidth: 264,
   // Where a window has room for it, its sides are not left empty.
   pane: matchMedia("(min-width: 1680px)").matches,
-  paneWidth: 400,
+  paneWidth: 0,
   paneTab: "changes",
   folder: "",
   notifyNeeds: false,

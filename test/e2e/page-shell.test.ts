@@ -319,6 +319,25 @@ describe("the side pane", () => {
   });
 });
 
+describe("the first page", () => {
+  test("[V165] shows a recorded session until there is something of one's own, which it never calls recorded", async () => {
+    const fresh = await openYard();
+    const recorded = await newConversation(fresh.kernel, "A missing cent (recorded)");
+    await fresh.kernel.write(recorded, {
+      agent: "tester",
+      plan: (draft) => draft.conversation({ metadata: { recorded: true } }),
+    });
+    const { page } = await fresh.open("/", WIDE);
+    const main = page.getByRole("main", { name: "New task" });
+    await main.getByRole("link", { name: /A missing cent”, a recorded session/ }).waitFor();
+    await newConversation(fresh.kernel, "My own task");
+    await main.getByRole("link", { name: /My own task/ }).waitFor();
+    expect(await main.getByText("a recorded session").count()).toBe(0);
+    expect(await main.getByText("Other ways to start").count()).toBe(0);
+    await fresh.close();
+  });
+});
+
 describe("the palette", () => {
   test("[V107] offers verbs first, then conversations, then what is set", async () => {
     const conversation = await newConversation(yard.kernel, "Palette");

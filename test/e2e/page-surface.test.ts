@@ -116,6 +116,27 @@ describe("the surface", () => {
     await visit.context.close();
   });
 
+  test("[V19] the columns of a table in right-to-left text stand on its right, and it ends where the text does", async () => {
+    const conversation = await newConversation(yard.kernel, "columns");
+    const rows = "| קובץ | שורות |\n|---|---|\n| cart.ts | שתים |\n| very-long-name.ts | 4 |\n";
+    await say(yard.kernel, conversation, [{ text: `הנה טבלה:\n\n${rows}` }]);
+    const { page, context } = await yard.open(`/c/${conversation}`, { width: 1400 });
+    await page.getByRole("cell", { name: "cart.ts" }).waitFor();
+    const edges = await page.evaluate(() => {
+      const right = (element: Element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        return Math.round(range.getBoundingClientRect().right);
+      };
+      const all = (selector: string) => [...document.querySelectorAll(selector)].map(right);
+      return { text: all(".md p"), first: all(".md tr > :first-child"), second: all(".md tr > :last-child") };
+    });
+    expect(new Set([...edges.text, ...edges.first]).size).toBe(1);
+    expect(new Set(edges.second).size).toBe(1);
+    expect(edges.second[0]).toBeLessThan(edges.first[0] as number);
+    await context.close();
+  });
+
   test("[V158] on paper there is the conversation, in light colours, and where to get all of it", async () => {
     const conversation = await newConversation(yard.kernel, "on paper");
     await say(

@@ -432,6 +432,9 @@ describe("working", () => {
     expect(await page.getByRole("textbox", { name: "Prompt" }).count()).toBe(0);
     await page.goto(yard.running.url);
     await page.getByText("Read only: this link").waitFor();
+    // With nothing beside it, a sign alone would look lost.
+    const search = page.getByRole("navigation").getByRole("button", { name: "Search everything" });
+    expect(await search.innerText()).toBe("Search everything");
     expect(complaints).toEqual([]);
     await page.context().close();
   });

@@ -98,6 +98,10 @@ export function openStories(showcase: Showcase): Promise<readonly Story[]> {
   return Promise.all(
     RECORDINGS.map(async ({ name, provider, title, prompt, lineMs }): Promise<Story> => {
       const { conversation, stream } = await listen(showcase, { provider, title, prompt });
+      await showcase.kernel.write(conversation, {
+        agent: showcase.running.auth.ownerAgent,
+        plan: (draft) => draft.conversation({ metadata: { recorded: true } }),
+      });
       const lines = readFileSync(recordingPath(name), "utf8").split("\n");
       let next = 0;
       return {

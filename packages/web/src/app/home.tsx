@@ -20,7 +20,7 @@ import { Icon } from "../ui/icons.tsx";
 import { PaneToggle } from "../ui/pane-toggle.tsx";
 import { SidebarToggle } from "../ui/sidebar-toggle.tsx";
 import { StateMark } from "../ui/state-mark.tsx";
-import { NAMED_CONVERSATIONS, RECORDED_SESSIONS } from "./limits.ts";
+import { NAMED_CONVERSATIONS } from "./limits.ts";
 
 const WAYS = [
   {
@@ -49,7 +49,7 @@ export function Home({ conversations }: { conversations: Conversations }): React
   const root = useCell(workspaceRoot);
   const isViewer = useIsViewer();
   const known = listing.state === "here" ? listing.conversations.filter(({ isArchived }) => !isArchived) : [];
-  const isNew = listing.state === "here" && listing.conversations.length <= RECORDED_SESSIONS;
+  const isNew = listing.state === "here" && listing.conversations.every(({ isRecorded }) => isRecorded);
   const name = root?.split("/").filter(Boolean).at(-1);
   return (
     <main className="home" aria-label={isViewer ? "Conversations" : "New task"}>

@@ -9,7 +9,5 @@ export const PREPARE_MS = 1_000;
 export const DISCONNECTED_MS = 1_200;
 
 // Home
-/** A new workspace plays so many recorded sessions. */
-export const RECORDED_SESSIONS = 2;
 /** Conversations that are named below the field, of each sort. */
 export const NAMED_CONVERSATIONS = 6;

@@ -60,10 +60,12 @@ export function AgentPicker({ chosen, agents }: AgentPickerProps): ReactNode {
         );
         return (
           <>
-            {/* biome-ignore lint/a11y/useSemanticElements: a group of menu items is no fieldset */}
-            <div role="group" aria-label="Agents">
-              {ready.map(item)}
-            </div>
+            {ready.length > 0 && (
+              // biome-ignore lint/a11y/useSemanticElements: a group of menu items is no fieldset
+              <div role="group" aria-label="Agents">
+                {ready.map(item)}
+              </div>
+            )}
             {missing.length > 0 && (
               // biome-ignore lint/a11y/useSemanticElements: a group of menu items is no fieldset
               <div role="group" className="not-ready" aria-label="Not ready on this machine">

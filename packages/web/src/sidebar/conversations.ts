@@ -37,6 +37,8 @@ export interface ListedConversation {
   /** The call that asks; the first of several. */
   readonly asks: string | undefined;
   readonly isArchived: boolean;
+  /** It is one of the sessions that a first start shows. */
+  readonly isRecorded: boolean;
   /** It was deleted; for a short time it can come back. */
   readonly isDeleted: boolean;
   /** It holds the files of the workspace, which have a list of their own. */
@@ -206,6 +208,7 @@ function listed(record: Facts): ListedConversation {
     isAsking: asks.length > 0,
     asks: asks[0],
     isArchived: metadata.archived === true,
+    isRecorded: metadata.recorded === true,
     isDeleted: record.deleted !== undefined,
     isUnread: false,
     isFiles: record.createdBy === "disk",

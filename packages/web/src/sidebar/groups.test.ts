@@ -20,6 +20,7 @@ const conversation = (id: string, parts: Partial<ListedConversation>): ListedCon
   isAsking: false,
   asks: undefined,
   isArchived: false,
+  isRecorded: false,
   isDeleted: false,
   isFiles: false,
   isUnread: false,

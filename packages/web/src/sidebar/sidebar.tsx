@@ -50,12 +50,12 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
         )}
         <button
           type="button"
-          className="icon-button"
+          className={isViewer ? "new-task" : "icon-button"}
           title="Search everything (/)"
           aria-label="Search everything"
           onClick={() => overlay.set({ type: "search" })}
         >
-          <Icon name="search" />
+          <Icon name="search" /> {isViewer && "Search everything"}
         </button>
       </div>
       <input

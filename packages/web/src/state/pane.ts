@@ -6,6 +6,7 @@ import { useSyncExternalStore } from "react";
 import { Cell, useCell, useCellPart } from "./cell.ts";
 import { inspected } from "./page-state.ts";
 import { prefer, preferences } from "./preferences.ts";
+import { useRoute } from "./route.ts";
 
 export const PANE_TABS = ["changes", "files", "session", "outline"] as const;
 export type PaneTab = (typeof PANE_TABS)[number];
@@ -26,7 +27,8 @@ export function useIsWide(): boolean {
 /** How wide the pane is: what the reader has chosen, or what is usual in a window like this one. */
 export function usePaneWidth(): { readonly width: number; readonly usual: number } {
   const chosen = useCellPart(preferences, ({ paneWidth }) => paneWidth);
-  const usual = useMatches(widest) ? USUAL_PX.widest : USUAL_PX.wide;
+  const hasDiffs = useRoute().conversation !== undefined;
+  const usual = useMatches(widest) && hasDiffs ? USUAL_PX.widest : USUAL_PX.wide;
   return { width: chosen > 0 ? chosen : usual, usual };
 }
 

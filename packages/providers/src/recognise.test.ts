@@ -29,6 +29,8 @@ it.each<[string, string, string | undefined]>([
   ["an opencode error", '{"type":"error","timestamp":1,"sessionID":"s","error":{}}', "opencode stream"],
   ["gemini", '{"type":"init","timestamp":"2026","session_id":"s","model":"m"}', "gemini stream"],
   ["a byte order mark", '\ufeff{"type":"thread.started","thread_id":"x"}', "codex stream"],
+  ["ACP without directions", '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}', "acp stream"],
+  ["MCP", '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18"}}', undefined],
   ["prose", "Hello\nworld\n", undefined],
   ["other JSON", '{"a":1}', undefined],
   ["nothing", "", undefined],

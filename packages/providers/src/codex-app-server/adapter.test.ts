@@ -258,7 +258,7 @@ describe("items", () => {
     });
   });
 
-  it("[X73] a hook that failed says why, and a tool's picture keeps its type", () => {
+  it("[X61] a hook that failed says why, and a tool's picture keeps its type", () => {
     const run = {
       id: "h",
       eventName: "preToolUse",

@@ -31,6 +31,7 @@ it.each<[string, string, string | undefined]>([
   ["a byte order mark", '\ufeff{"type":"thread.started","thread_id":"x"}', "codex stream"],
   ["ACP without directions", '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}', "acp stream"],
   ["MCP", '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18"}}', undefined],
+  ["gemini's one value", '{"session_id":"s","response":"x","stats":{"models":{}}}', "gemini stream"],
   ["prose", "Hello\nworld\n", undefined],
   ["other JSON", '{"a":1}', undefined],
   ["nothing", "", undefined],

@@ -189,6 +189,8 @@ function opencodeShape(event: JsonObject, type: string): Recognised | undefined 
 }
 
 function geminiShape(event: JsonObject, type: string): Recognised | undefined {
+  if (typeof event.response === "string" && isObject(event.stats) && "models" in event.stats)
+    return stream("gemini");
   if (typeof event.timestamp !== "string") return undefined;
   if (type === "init" && typeof event.session_id === "string") return stream("gemini");
   if (type === "message" && typeof event.content === "string") return stream("gemini");

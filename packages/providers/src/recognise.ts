@@ -66,7 +66,8 @@ function isBareClaude(event: Json): boolean {
 /** Traffic of both directions is told by what is said in it. */
 function byTraffic(event: JsonObject): Recognised | undefined {
   const traffic = readTraffic(event);
-  if (traffic === undefined) return startShape(event) ?? appServerShape(event, false) ?? byShape(event);
+  if (traffic === undefined)
+    return startShape(event) ?? bareAcpShape(event) ?? appServerShape(event, false) ?? byShape(event);
   const { message, dir } = traffic;
   if (!isObject(message)) return undefined;
   return acpShape(message) ?? appServerShape(message, dir === "in") ?? controlShape(message);
@@ -75,6 +76,14 @@ function byTraffic(event: JsonObject): Recognised | undefined {
 /** Every message of ACP says that it is JSON-RPC. */
 function acpShape(message: JsonObject): Recognised | undefined {
   return message.jsonrpc === "2.0" ? stream("acp") : undefined;
+}
+
+/** Messages without their direction. MCP is JSON-RPC as well, and its versions are dates. */
+function bareAcpShape(message: JsonObject): Recognised | undefined {
+  const { method, params, result } = message;
+  const hello = isObject(params) ? params : isObject(result) ? result : {};
+  const isAcp = typeof hello.protocolVersion === "number" || String(method).startsWith("session/");
+  return isAcp ? acpShape(message) : undefined;
 }
 
 /** Claude Code's control protocol is its stream, with what the host writes beside it. */
@@ -180,6 +189,8 @@ function opencodeShape(event: JsonObject, type: string): Recognised | undefined 
 }
 
 function geminiShape(event: JsonObject, type: string): Recognised | undefined {
+  if (typeof event.response === "string" && isObject(event.stats) && "models" in event.stats)
+    return stream("gemini");
   if (typeof event.timestamp !== "string") return undefined;
   if (type === "init" && typeof event.session_id === "string") return stream("gemini");
   if (type === "message" && typeof event.content === "string") return stream("gemini");

@@ -1,7 +1,15 @@
 /** Tokens and money, on the shapes that the wire has. */
 import { addUsage, type JsonObject, NO_USAGE, type Usage } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
-import { anthropicUsage, costSince, costUsd, mergeNative, openaiUsage, usageSince } from "./usage.ts";
+import {
+  anthropicBill,
+  anthropicUsage,
+  costSince,
+  costUsd,
+  mergeNative,
+  openaiUsage,
+  usageSince,
+} from "./usage.ts";
 
 const usage = (input: number, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0): Usage => ({
   input,
@@ -31,6 +39,15 @@ it.each<[JsonObject, Usage]>([
   [{ input_tokens: "", output_tokens: "-5", cache_read_input_tokens: "1e3" }, NO_USAGE],
   [{ input_tokens: " 7", output_tokens: "1,000", cache_read_input_tokens: "9".repeat(16) }, NO_USAGE],
 ])("[P25] Anthropic %j", (native, expected) => expect(anthropicUsage(native)).toEqual(expected));
+
+it("[P25] a compaction is counted beside its message, and is on the same bill", () => {
+  const iterations = [
+    { type: "compaction", input_tokens: 180, output_tokens: 35, cache_read_input_tokens: 20 },
+    { type: "message", input_tokens: 23, output_tokens: 10 },
+  ];
+  expect(anthropicBill({ input_tokens: 23, output_tokens: 10, iterations })).toEqual(usage(223, 45, 20));
+  expect(anthropicBill({ input_tokens: 23, output_tokens: 10, iterations: null })).toEqual(usage(23, 10));
+});
 
 it.each<[JsonObject, Usage]>([
   [

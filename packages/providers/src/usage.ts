@@ -3,9 +3,9 @@
  * cost from a table that the user has configured. Nothing here knows a price.
  */
 
-import { type Json, type JsonObject, subtractUsage, type Usage } from "@blockyard/kernel";
+import { addUsage, type Json, type JsonObject, subtractUsage, type Usage } from "@blockyard/kernel";
 import { isObject } from "./framing/json.ts";
-import { wholeOf } from "./read.ts";
+import { listOf, wholeOf } from "./read.ts";
 
 /** Anthropic counts cached tokens beside `input_tokens`; ours are part of `input`. */
 export function anthropicUsage(native: JsonObject): Usage {
@@ -18,6 +18,14 @@ export function anthropicUsage(native: JsonObject): Usage {
     output: count(native.output_tokens),
     reasoning: count(part(native.output_tokens_details, "thinking_tokens")),
   };
+}
+
+/** A message's whole bill: what summing up the conversation took is counted beside the message itself. */
+export function anthropicBill(native: JsonObject): Usage {
+  const summed = listOf(native.iterations)
+    .filter(isObject)
+    .filter(({ type }) => type === "compaction");
+  return summed.map(anthropicUsage).reduce(addUsage, anthropicUsage(native));
 }
 
 /** A later row over an earlier one: its numbers win, its nulls and gaps do not. */

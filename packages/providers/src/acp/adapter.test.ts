@@ -119,6 +119,36 @@ describe("messages", () => {
     expect(turns).toMatchObject([{ status: "done", stopReason: "end_turn" }]);
   });
 
+  it("[Y48] messages without their direction read like traffic; what the agent printed alone, too", () => {
+    const permission = { jsonrpc: "2.0", id: 1, method: "session/request_permission", params: asks("s") };
+    const lines: Line[] = [
+      ...hello("x"),
+      ["in", { jsonrpc: "2.0", id: 0, method: "session/new", params: { cwd: "/w" } }],
+      ["out", { jsonrpc: "2.0", id: 0, result: { sessionId: "s" } }],
+      prompt(1),
+      say("Hello"),
+      ["out", permission],
+      ["in", { jsonrpc: "2.0", id: 1, result: { outcome: { outcome: "selected", optionId: "once" } } }],
+      update({ sessionUpdate: "tool_call_update", toolCallId: "call", status: "completed" }),
+      answer(1, { stopReason: "max_tokens", usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 } }),
+    ];
+    const bare = (kept: readonly Line[]) => {
+      if (acp === undefined) throw new Error("no provider acp");
+      const text = kept.map(([, message]) => JSON.stringify(message)).join("\n");
+      return normalize(acp, [new TextEncoder().encode(text)]);
+    };
+    const told = played(lines);
+    const read = bare(lines);
+    expect(shown(read)).toEqual(shown(told));
+    expect([...read.asks.values()]).toEqual(["allowed"]);
+    const alone = bare(lines.filter(([dir]) => dir === "out"));
+    expect(shown(alone)).toEqual(shown(told).slice(1));
+    for (const { turns, unknown, faults } of [told, read, alone]) {
+      expect({ unknown, faults }).toEqual({ unknown: {}, faults: [] });
+      expect(turns).toMatchObject([{ status: "done", reason: "truncated", usage: { input: 3, output: 2 } }]);
+    }
+  });
+
   it("[Y2] sessions do not mix", () => {
     const other = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "b" } };
     const lines = [prompt(1, "A", "s"), prompt(2, "B", "t"), say("a1"), update(other, "t"), say("a2")];
@@ -380,6 +410,35 @@ describe("sessions and turns", () => {
     ["opencode/errors", "failed"],
   ])("[Y16] %s: the turn failed, whatever stopReason says", (name, reason) => {
     expect(recorded(name).turns[0]).toMatchObject({ status: "error", reason });
+  });
+
+  it.each([["max_tokens"], ["max_turn_requests"]])(
+    "[Y16] %s: the turn is done, and truncated",
+    (stopReason) => {
+      expect(played([prompt(1), say("Hm"), answer(1, { stopReason })]).turns).toMatchObject([
+        { status: "done", reason: "truncated", stopReason },
+      ]);
+    },
+  );
+
+  it("[Y9] an output that only the raw form has is shown: an MCP answer as its text, any other as it is", () => {
+    const call = (toolCallId: string, rawOutput: JsonObject) =>
+      update({ sessionUpdate: "tool_call", toolCallId, title: "T", status: "completed", rawOutput });
+    const content = [{ type: "text", text: "found it" }];
+    const folded = played([prompt(1), call("a", { result: { content } }), call("b", { rows: 2 }), answer(1)]);
+    expect(of(folded, "tool_result").map(({ text }) => text)).toEqual(["found it", '{\n  "rows": 2\n}']);
+  });
+
+  it("[Y12] a plan in words is said, and leaves the list alone", () => {
+    const entries = [{ content: "A", status: "pending", priority: "high" }];
+    const plan = (said: JsonObject) => update({ sessionUpdate: "plan_update", plan: said });
+    const folded = played([
+      prompt(1),
+      plan({ entries }),
+      plan({ type: "markdown", content: "# B" }),
+      answer(1),
+    ]);
+    expect(shown(folded)).toEqual(["text user Hi", "todo model - [ ] A", "text system # B"]);
   });
 
   it("[Y16] a turn of which nothing is to be seen says so", () => {

@@ -14,6 +14,7 @@ import { objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
 import { type Direction, readTraffic } from "../traffic.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";
 import { answerAsk, askElicitation, askPermission } from "./ask.ts";
+import { directionOf, requestOf } from "./bare.ts";
 import { feedTerminal, settleReplayed } from "./call.ts";
 import { isQuietMethod, quirksOf } from "./quirks.ts";
 import { agentDetails, changeSession, nameSession, settingsIn } from "./session.ts";
@@ -69,6 +70,7 @@ function stepRecord(state: State, out: BlockEvent[], event: Json): void {
   if (record === undefined) {
     // A line of our own, or of a tee, about the stream itself.
     if (isObject(event) && (event.type === "blockyard_told" || event.dir === "end")) return;
+    if (isObject(event) && event.jsonrpc === "2.0") return stepBare(state, out, event);
     out.push(...unknownEvent(place(state), event));
     return;
   }
@@ -78,6 +80,23 @@ function stepRecord(state: State, out: BlockEvent[], event: Json): void {
   else if (record.isCut || (message === undefined && record.line.trim() === "")) return;
   else if (message === undefined) out.push(...noiseBlock(place(state), record.line));
   else out.push(...unknownEvent(place(state), message));
+}
+
+/** A message without its direction; its answers may stand there alone. */
+function stepBare(state: State, out: Out, message: JsonObject): void {
+  const dir = directionOf(state, message);
+  const isAnswer = message.method === undefined && !isObject(message.error);
+  if (dir === "in" || !isAnswer || state.sent.has(idOf(message.id)))
+    return stepMessage(state, out, dir, message);
+  const method = requestOf(message);
+  if (method === "session/prompt") {
+    const [session, ...others] = [...state.sessions.values()].filter(({ turn }) => turn !== undefined);
+    if (session?.turn === undefined || others.length > 0) return;
+    const id = idOf(message.id);
+    session.turn = { ...session.turn, request: id };
+    answerPrompt(state, out, session, id, message);
+  } else if (method !== undefined)
+    clientRequestAnswered(state, out, "", { method, params: {}, session: undefined }, message);
 }
 
 function stepMessage(state: State, out: Out, dir: Direction, message: JsonObject): void {

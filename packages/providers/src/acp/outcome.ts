@@ -208,8 +208,12 @@ function unnumbered(listing: string): { text: string; startLine?: number } {
 
 function plainOutcome(state: State, call: Call): Outcome {
   const failed = call.ended === "failed";
-  const { images } = contentOf(innerOf(call.content));
-  const text = resultText(state, call);
+  const { images } = contentOf([...innerOf(call.content), ...toldParts(call)]);
+  const said = resultText(state, call);
+  const result = payloadOf(call, said);
+  // An output in a form of the agent's own is better than none.
+  const text =
+    said !== "" || result === undefined || images.length > 0 ? said : JSON.stringify(result, null, 2);
   return {
     result: {
       kind: "tool_result",
@@ -217,7 +221,7 @@ function plainOutcome(state: State, call: Call): Outcome {
       metadata: given({
         isError: failed ? true : undefined,
         images: images.length > 0 ? images : undefined,
-        result: payloadOf(call, text),
+        result,
       }),
     },
     failed,
@@ -244,7 +248,14 @@ function resultText(_state: State, call: Call): string {
   if (call.printed !== "") return call.printed;
   const told =
     textOf(call.rawOutput) ?? textOf(raw.content) ?? textOf(raw.output) ?? textOf(raw.message) ?? "";
-  return told === "" ? (textOf(raw.error) ?? textOf(objectOf(raw.error).message) ?? "") : told;
+  if (told !== "") return told;
+  const parts = contentOf(toldParts(call)).text;
+  return parts === "" ? (textOf(raw.error) ?? textOf(objectOf(raw.error).message) ?? "") : parts;
+}
+
+/** codex: what a tool of an MCP server has answered. */
+function toldParts(call: Call): readonly Json[] {
+  return listOf(objectOf(objectOf(call.rawOutput).result).content);
 }
 
 function contentText(content: readonly Json[]): string {

@@ -57,6 +57,9 @@ export function answerPrompt(
   }
 }
 
+/** Stop reasons that say that the agent had more to say or to do. */
+const LIMITS = new Set(["max_tokens", "max_turn_requests"]);
+
 function endTurn(state: State, out: Out, session: Session, turn: Turn, answer: JsonObject): void {
   const result = objectOf(answer.result);
   const stopReason = wordsOf(result.stopReason);
@@ -74,7 +77,8 @@ function endTurn(state: State, out: Out, session: Session, turn: Turn, answer: J
   closeTodo(out, session);
   const failure = turn.failure;
   const status = isCancelled || failure !== undefined ? "error" : "done";
-  const reason = isCancelled ? "cancelled" : failure === undefined ? undefined : "failed";
+  const cut = LIMITS.has(stopReason ?? "") ? "truncated" : undefined;
+  const reason = isCancelled ? "cancelled" : failure === undefined ? cut : "failed";
   push(state, out, session, turn, {
     status,
     ...given({ reason, stopReason, error: isCancelled ? undefined : failure }),

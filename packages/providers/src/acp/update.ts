@@ -73,6 +73,8 @@ function takeUserMessage(state: State, out: Out, session: Session, update: JsonO
 
 function takePlan(state: State, out: Out, session: Session, update: JsonObject): void {
   const plan = objectOf(update.plan);
+  const words = wordsOf(plan.content) ?? wordsOf(plan.uri);
+  if (words !== undefined) return sayNotice(state, out, session, "plan", words);
   showPlan(state, out, session, listOf(update.entries ?? plan.entries));
 }
 

@@ -250,6 +250,34 @@ describe("blocks", () => {
       "tool_result|done|Do it|below",
       {},
     ],
+    [
+      "advisor",
+      {},
+      {
+        type: "advisor_tool_result",
+        content: { type: "advisor_redacted_result", encrypted_content: "e" },
+      },
+      "tool_result|done||below",
+      { result: { encrypted_content: "e" } },
+    ],
+    [
+      "docs",
+      {},
+      {
+        type: "mcp_tool_result",
+        content: [
+          { type: "document", source: { type: "text", media_type: "text/plain", data: "the text" } },
+          {
+            type: "search_result",
+            source: "https://a",
+            title: "A",
+            content: [{ type: "text", text: "found" }],
+          },
+        ],
+      },
+      "tool_result|done|the text\nA\nhttps://a\nfound|below",
+      {},
+    ],
   ])("[A3] server tool %s", (name, input, result, expected, metadata) => {
     const folded = run(
       stream({ type: "server_tool_use", id: "s1", name, input }, { ...result, tool_use_id: "s1" }),

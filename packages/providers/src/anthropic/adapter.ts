@@ -11,7 +11,7 @@ import type { Adapter } from "../adapter.ts";
 import { isObject } from "../framing/json.ts";
 import { listOf } from "../read.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";
-import { anthropicUsage, mergeNative } from "../usage.ts";
+import { anthropicBill, mergeNative } from "../usage.ts";
 import {
   closeBlock,
   cutLast,
@@ -204,7 +204,7 @@ function endTurn(
 ): readonly BlockEvent[] {
   state.message = undefined;
   const native = message.native;
-  const counted = native === undefined ? undefined : anthropicUsage(native);
+  const counted = native === undefined ? undefined : anthropicBill(native);
   // Until its last piece, nobody has counted what it says.
   const isCut = reason === "interrupted" && message.stopReason === undefined;
   const usage = counted && isCut ? { ...counted, output: 0, reasoning: 0 } : counted;

@@ -104,6 +104,8 @@ function show(block: JsonObject, call: Call | undefined): Shown {
   if (type === "web_fetch_result") return fetched(content);
   if (Array.isArray(content.tool_references)) return references(content.tool_references);
   if (type.startsWith("text_editor_code_execution")) return editor(type, content, call);
+  if (typeof content.encrypted_content === "string")
+    return { kind: "tool_result", text: "", metadata: {}, short: "encrypted" };
   const text = stringOf(content.text) ?? stringOf(content.content) ?? JSON.stringify(content, null, 2);
   return { kind: "tool_result", text, metadata: {} };
 }
@@ -223,10 +225,20 @@ function contentParts(content: Json | undefined): Shown {
     if (!isObject(part)) return [stringOf(part) ?? ""];
     const image = part.type === "image" ? imageOf(part) : undefined;
     if (image !== undefined) images.push(image);
-    return image === undefined ? [stringOf(part.text) ?? `[${stringOf(part.type) ?? "part"}]`] : [];
+    return image === undefined ? [partText(part)] : [];
   });
   const metadata: JsonObject = images.length === 0 ? {} : { images };
   return { kind: "tool_result", text: texts.join("\n"), metadata };
+}
+
+/** The words of a part: its own, those of a document, or of a page that was found. */
+function partText(part: JsonObject): string {
+  const source = isObject(part.source) ? part.source : {};
+  const found = part.type === "search_result" ? contentParts(part.content).text : undefined;
+  const named = [part.title, part.source, found].map(stringOf).filter((text) => text !== undefined);
+  if (found !== undefined) return named.join("\n");
+  const own = stringOf(part.text) ?? (source.type === "text" ? stringOf(source.data) : undefined);
+  return own ?? `[${stringOf(part.type) ?? "part"}]`;
 }
 
 function imageOf(part: JsonObject): JsonObject | undefined {

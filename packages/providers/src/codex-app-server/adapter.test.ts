@@ -258,6 +258,22 @@ describe("items", () => {
     });
   });
 
+  it("[X61] a hook that failed says why, and a tool's picture keeps its type", () => {
+    const run = {
+      id: "h",
+      eventName: "preToolUse",
+      status: "failed",
+      entries: [{ kind: "error", text: "no" }],
+    };
+    expect(one(whole(note("hook/completed", { run })), "error").text).toBe("Hook preToolUse: failed\nno");
+    const imageUrl = "data:image/png;base64,iVBORw0KGgo=";
+    const item = { type: "dynamicToolCall", id: "d", tool: "t", arguments: {}, status: "completed" };
+    const picture = completed({ ...item, contentItems: [{ type: "inputImage", imageUrl }] });
+    expect(one(whole(picture), "tool_result").metadata).toMatchObject({
+      images: [{ mediaType: "image/png", data: "iVBORw0KGgo=" }],
+    });
+  });
+
   it("[X74] prompts stand where they were read, but for those that whoever asked has written already", () => {
     const said = (clientId: string | null) =>
       started({

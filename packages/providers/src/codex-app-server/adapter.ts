@@ -14,7 +14,7 @@ import { wholeBlock } from "../call.ts";
 import { noticeBlock, readFailure } from "../codex/failure.ts";
 import { isObject } from "../framing/json.ts";
 import { bounds } from "../limits.ts";
-import { given, objectOf, textOf, wordsOf } from "../read.ts";
+import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { readTraffic } from "../traffic.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";
 import { answered, expireAsks, resolved } from "./answers.ts";
@@ -264,7 +264,8 @@ const STEPS: Readonly<Record<string, Step>> = {
     const run = objectOf(params.run);
     if (run.status === "completed" || run.status === "running") return;
     const said = wordsOf(run.statusMessage) ?? textOf(run.status) ?? "failed";
-    warn(state, out, params, `Hook ${textOf(run.eventName) ?? ""}: ${said}`);
+    const entries = listOf(run.entries).flatMap((entry) => wordsOf(objectOf(entry).text) ?? []);
+    warn(state, out, params, [`Hook ${textOf(run.eventName) ?? ""}: ${said}`, ...entries].join("\n"));
   },
   warning: (state, out, params) => warn(state, out, params, textOf(params.message) ?? ""),
   guardianWarning: (state, out, params) => warn(state, out, params, textOf(params.message) ?? ""),

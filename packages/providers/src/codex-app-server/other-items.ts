@@ -99,8 +99,10 @@ function dynamicTool(item: JsonObject): OtherCall {
   const parts = listOf(item.contentItems).map((each) => {
     const { type, text, imageUrl } = objectOf(each);
     if (type === "inputText") return { type: "text", text: textOf(text) ?? "" };
-    if (type === "inputImage")
-      return { type: "image", mimeType: "image/*", ...pictureOf(textOf(imageUrl) ?? "") };
+    if (type === "inputImage") {
+      const picture = pictureOf(textOf(imageUrl) ?? "");
+      return { type: "image", mimeType: picture.mediaType ?? "image/*", ...picture };
+    }
     return each;
   });
   const { text, images } = contentOf(parts);

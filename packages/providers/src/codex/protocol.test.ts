@@ -181,6 +181,12 @@ describe("[X80] events of the inner protocol", () => {
     expect(failed.turns).toMatchObject([{ status: "error", reason: "failed", error: "Broke" }]);
   });
 
+  it("a picture that was looked at is a call", () => {
+    const folded = run([started, msg("view_image_tool_call", { call_id: "v", path: "/w/a.png" })]);
+    const metadata = { toolName: "view_image", compactParams: "/w/a.png" };
+    expect(folded.blocks).toMatchObject([{ kind: "tool_call", status: "done", metadata }]);
+  });
+
   it("what nobody knows is unknown", () => {
     expect(run([msg("sparkle", { a: 1 })]).unknown).toEqual({ "msg/sparkle": 1 });
   });

@@ -68,6 +68,18 @@ const EVENTS: Readonly<Record<string, Read>> = {
   mcp_tool_call_end: (protocol, msg) => end(protocol, msg, mcpResult(msg)),
   web_search_begin: (protocol, msg) => begin(protocol, msg, { ...msg, type: "web_search" }),
   web_search_end: (protocol, msg) => end(protocol, msg, msg),
+  view_image_tool_call: (_, { call_id, path }) => [
+    {
+      type: "item.completed",
+      item: {
+        id: call_id ?? "",
+        type: "tool_call",
+        tool: "view_image",
+        status: "completed",
+        path: path ?? "",
+      },
+    },
+  ],
   plan_update: updatePlan,
   token_count: countTokens,
   error: (protocol, { message }) => [

@@ -52,6 +52,25 @@ function result(tool: string, input: JsonObject, more?: JsonObject): FoldedBlock
   ) as FoldedBlock;
 }
 
+it("[X53] the one value of --output-format json: an answer with the tokens of every model, or an error", () => {
+  const tokens = { prompt: 900, candidates: 30, total: 940, cached: 128, thoughts: 10, tool: 0 };
+  const models = { "gemini-2.5-pro": { tokens }, "gemini-2.5-flash": { tokens } };
+  const said = run({ session_id: "s", response: "Paris", stats: { models } });
+  expect(said.blocks).toMatchObject([{ kind: "text", role: "model", text: "Paris", status: "done" }]);
+  expect(said.turns).toMatchObject([
+    {
+      status: "done",
+      sessionId: "s",
+      models: Object.keys(models),
+      usage: { input: 1800, cacheRead: 256, output: 80, reasoning: 20 },
+    },
+  ]);
+  const failed = run({ session_id: "s", error: { type: "ApiError", message: "No key", code: 401 } });
+  expect(failed.blocks).toMatchObject([{ kind: "error", text: "No key" }]);
+  expect(failed.turns).toMatchObject([{ status: "error", reason: "failed" }]);
+  expect([said.unknown, failed.unknown]).toEqual([{}, {}]);
+});
+
 it("[X50] deltas of one role that follow each other are one block", () => {
   const folded = run(
     init,

@@ -1,11 +1,11 @@
 /**
- * The adapter of `gemini --output-format stream-json`.
+ * The adapter of `gemini --output-format stream-json`, and of the one value that `json` prints.
  *
  * Text comes as deltas without ids: what follows each other from one role is one block. Calls and results are joined
  * by `tool_id`. One `init`, one `result`: one turn. State: the open text, the calls without a result.
  */
 
-import type { BlockEvent, BlockKey, JsonObject, Usage } from "@blockyard/kernel";
+import { addUsage, type BlockEvent, type BlockKey, type JsonObject, type Usage } from "@blockyard/kernel";
 import type { Adapter } from "../adapter.ts";
 import { cutCall, endCall, startCall, wholeBlock } from "../call.ts";
 import { isObject, parseObject } from "../framing/json.ts";
@@ -94,8 +94,21 @@ function stepEvent(state: State, out: BlockEvent[], event: JsonObject): void {
     case "result":
       return endTurn(state, out, event);
     default:
+      if (event.type === undefined && isAnswer(event)) return wholeAnswer(state, out, event);
       out.push(...unknownEvent({ key: nextKey(state), provider: PROVIDER }, event));
   }
+}
+
+/** The one value that `--output-format json` prints. */
+function isAnswer(event: JsonObject): boolean {
+  return typeof event.response === "string" || isObject(event.stats) || isObject(event.error);
+}
+
+function wholeAnswer(state: State, out: BlockEvent[], event: JsonObject): void {
+  init(state, out, event);
+  if (typeof event.response === "string" && event.response !== "")
+    stepMessage(state, out, { role: "assistant", content: event.response });
+  endTurn(state, out, event);
 }
 
 function init(state: State, out: BlockEvent[], event: JsonObject): void {
@@ -245,8 +258,10 @@ function modelsOf(stats: JsonObject): { models?: readonly string[] } {
   return models.length === 0 ? {} : { models };
 }
 
-/** `input_tokens` includes what was cached. Thoughts are in no field of their own. */
+/** `input_tokens` includes what was cached. Thoughts are in no field of their own, but for a whole answer's, which counts by model. */
 function usageOf(stats: JsonObject): Usage {
+  const tokens = Object.values(objectOf(stats.models)).flatMap((model) => objectOf(model).tokens ?? []);
+  if (tokens.length > 0) return tokens.map((each) => modelUsage(objectOf(each))).reduce(addUsage);
   return {
     input: count(stats.input_tokens),
     cacheRead: count(stats.cached),
@@ -254,6 +269,12 @@ function usageOf(stats: JsonObject): Usage {
     output: count(stats.output_tokens),
     reasoning: 0,
   };
+}
+
+function modelUsage(tokens: JsonObject): Usage {
+  const reasoning = count(tokens.thoughts);
+  const output = count(tokens.candidates) + reasoning;
+  return { input: count(tokens.prompt), cacheRead: count(tokens.cached), cacheWrite: 0, output, reasoning };
 }
 
 /** `[API Error: {"error":{…}}]`: the sentence inside. */

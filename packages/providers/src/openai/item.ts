@@ -86,13 +86,20 @@ const INPUTS: Readonly<Record<string, (item: JsonObject) => Json | undefined>> =
   code_interpreter_call: (item) => (item.code ? pick(item, "code", "container_id") : undefined),
   image_generation_call: (item) =>
     pick(item, "revised_prompt", "action", "size", "quality", "background", "output_format"),
-  computer_call: (item) => item.action ?? pick(item, "actions"),
+  computer_call: computerInput,
   local_shell_call: (item) => item.action,
   shell_call: (item) => commandsFirst(item.action),
   apply_patch_call: (item) => item.operation,
   tool_search_call: (item) => item.arguments,
   program: (item) => pick(item, "code"),
 };
+
+/** What the model wants to do, and what the API wants somebody to agree to first. */
+function computerInput(item: JsonObject): Json | undefined {
+  const action = item.action ?? pick(item, "actions");
+  const isChecked = listOf(item.pending_safety_checks).length > 0;
+  return isChecked && isObject(action) ? { ...action, ...pick(item, "pending_safety_checks") } : action;
+}
 
 /** The input of a call whose text is whole; undefined where it is no JSON. */
 export function inputFrom(call: ItemCall, text: string): Json | undefined {

@@ -241,7 +241,10 @@ export function doneOutput(response: Response, native: JsonObject, id: string): 
     response.calls.delete(call.key);
     call.isEnded = true;
     const rewritten = call.isRewritten && call.input !== undefined ? { input: call.input } : {};
-    return endCall(idsOf(call), withError({ ...outcome, ...rewritten }), call.hasResult);
+    return [
+      ...answerAsk(call, outcome.failed),
+      ...endCall(idsOf(call), withError({ ...outcome, ...rewritten }), call.hasResult),
+    ];
   }
   const result = outcome.result;
   if (result === undefined) return unknownIn(response.turn, native, `output_item/${String(native.type)}`);
@@ -262,6 +265,13 @@ export function doneOutput(response: Response, native: JsonObject, id: string): 
       ...(outcome.failed ? { reason: "failed" as const } : {}),
     },
   ];
+}
+
+/** The approval that the call has asked for was given or refused. */
+function answerAsk({ key, call: { ask } }: OpenCall, isDenied: boolean): readonly BlockEvent[] {
+  if (ask === undefined) return [];
+  const state = isDenied ? "denied" : "allowed";
+  return [{ type: "block-meta", key, metadata: { ask: { ...ask, state } } }];
 }
 
 function withError(outcome: Parameters<typeof endCall>[1]): Parameters<typeof endCall>[1] {

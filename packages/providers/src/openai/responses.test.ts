@@ -272,6 +272,21 @@ describe("items", () => {
       { notice: "mcp_list_tools" },
     ],
     [
+      "mcp_list_tools that failed",
+      { id: "l", type: "mcp_list_tools", server_label: "fs", tools: [], error: { message: "no server" } },
+      ["text|done|no server|"],
+      { notice: "mcp_list_tools" },
+    ],
+    [
+      "computer_call with a check",
+      {
+        ...{ id: "w", type: "computer_call", call_id: "c", action: { type: "wait" } },
+        pending_safety_checks: [{ id: "s", message: "Careful" }],
+      },
+      ['tool_call|running|{"type":"wait","pending_safety_checks":[{"id":"s","message":"Careful"}]}|'],
+      {},
+    ],
+    [
       "compaction",
       { id: "l", type: "compaction", encrypted_content: "e" },
       ["text|done|The conversation was compacted|"],
@@ -293,6 +308,22 @@ describe("items", () => {
         { status: "done", usage: { input: 10, cacheRead: 4, output: 5, reasoning: 2 } },
       ]);
     }
+  });
+
+  it.each([
+    [true, "done", "allowed"],
+    [false, "error", "denied"],
+  ])("[O3] an approval that was answered with %s", (approve, status, state) => {
+    const request = {
+      id: "ap",
+      type: "mcp_approval_request",
+      name: "rm",
+      server_label: "fs",
+      arguments: "{}",
+    };
+    const answer = { id: "re", type: "mcp_approval_response", approval_request_id: "ap", approve };
+    const folded = run([created, done(request), done(answer, 1), completed()]);
+    expect(folded.blocks).toMatchObject([{ status, metadata: { ask: { id: "ap", state } } }]);
   });
 
   it.each<[string, JsonObject, JsonObject, string, JsonObject]>([

@@ -380,7 +380,7 @@ function noticeItem(response: Response, native: JsonObject): readonly BlockEvent
 
 const NOTICES: Readonly<Record<string, (item: JsonObject) => string>> = {
   compaction: () => "The conversation was compacted",
-  mcp_list_tools: (item) => names(item.tools, wordsOf(item.error)),
+  mcp_list_tools: (item) => names(item.tools, wordsOf(item.error) ?? wordsOf(objectOf(item.error).message)),
   additional_tools: (item) => names(item.tools, undefined),
   configuration_update: () => "The configuration was changed",
 };

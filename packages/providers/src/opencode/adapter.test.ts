@@ -273,7 +273,7 @@ it("[X43] how a turn ends", () => {
   const status = (...lines: readonly Json[]) =>
     run(...lines).turns.map(({ status: how, reason }) => [how, reason]);
   expect(status(step, finish("stop"))).toEqual([["done", undefined]]);
-  expect(status(step, finish("length"))).toEqual([["done", undefined]]);
+  expect(status(step, finish("length"))).toEqual([["done", "truncated"]]);
   expect(status(step, finish("tool-calls"))).toEqual([["error", "interrupted"]]);
   expect(status(step)).toEqual([["error", "interrupted"]]);
   const error = {

@@ -27,6 +27,7 @@ import { completedOutcome, failedOutcome, type ToolState } from "./outcome.ts";
 const PROVIDER = "opencode";
 /** Finish reasons after which the loop goes on. */
 const GOES_ON = new Set(["tool-calls", "unknown"]);
+const TRUNCATED = { reason: "truncated" } as const;
 
 interface OpenCall {
   readonly key: BlockKey;
@@ -160,7 +161,8 @@ function finishStep(state: State, out: BlockEvent[], part: JsonObject): void {
     });
   }
   const reason = textOf(part.reason) ?? "unknown";
-  if (!GOES_ON.has(reason)) endTurn(state, out, { status: "done", stopReason: reason });
+  if (GOES_ON.has(reason)) return;
+  endTurn(state, out, { status: "done", stopReason: reason, ...(reason === "length" ? TRUNCATED : {}) });
 }
 
 /** Cached tokens stand beside `input`. Reasoning stands beside `output` where the total says so. */

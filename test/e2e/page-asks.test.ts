@@ -360,3 +360,23 @@ test("[CM13] one ask in two windows is answered once; the other window shows by 
   await other.context.close();
   await close();
 });
+
+test("[CM13] who was writing a reason when another window answered is told, and writes into nothing else", async () => {
+  const { page, heard, close } = await start("slower", [BASH]);
+  const other = await yard.open(new URL(page.url()).pathname);
+  await ready(other.page, /Deny/);
+  await other.page.getByRole("button", { name: /^Deny…/ }).click();
+  await other.page.getByRole("textbox", { name: "Reason for the agent" }).waitFor();
+  await other.page.keyboard.type("use another na");
+  await page.getByRole("button", { name: /Allow once/ }).click();
+  await other.page.getByText("You allowed this").waitFor();
+  // "e" opens an editor where it is a shortcut.
+  await other.page.keyboard.type("me");
+  await other.page.keyboard.press("Enter");
+  await other.page.getByText("What you were writing was not sent").waitFor();
+  await page.waitForSelector("footer.turn:not(.running)");
+  expect(await other.page.locator(".editor-host").count()).toBe(0);
+  expect(heard()).toHaveLength(1);
+  await other.context.close();
+  await close();
+});

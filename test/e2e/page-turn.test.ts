@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isProblem } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitsIn, watchWaits } from "./page/waits.ts";
@@ -36,7 +37,42 @@ async function ask(page: Page, answers: string): Promise<void> {
   await page.waitForURL(/\/c\//);
 }
 
+/** A turn that has stopped at a usage limit, as Codex tells of it. */
+async function limited(resetsAt: number): Promise<string> {
+  const conversation = await newConversation(yard.kernel, "limited");
+  const written = await yard.kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) => {
+      const turn = { id: "turn-limit", provider: "claude", agent: "claude", startedAt: Date.now() };
+      const rateLimits = { primary: { usedPercent: 100, resetsAt } };
+      const end = { status: "error", error: "usage_limit", native: { rateLimits } } as const;
+      draft.create({ kind: "text", role: "user", text: "Do it", metadata: { turn: turn.id } });
+      draft.setTurn({ ...turn, startedBy: "tester", ...end });
+      return null;
+    },
+  });
+  if (isProblem(written)) throw new Error(written.message);
+  return conversation;
+}
+
 describe("a turn", () => {
+  test("[CM9] at a usage limit continues by itself: every window says so, also after a reload", async () => {
+    const conversation = await limited(Math.floor(Date.now() / 1_000) + 3_600);
+    const { page, context } = await yard.open(`/c/${conversation}`);
+    await page.getByRole("button", { name: /^Continue at / }).click();
+    const cancel = (at: Page) => at.getByRole("button", { name: /^Continues at .* Cancel$/ });
+    await cancel(page).waitFor();
+    await page.reload();
+    await cancel(page).waitFor();
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await cancel(other).click();
+    await other.getByRole("button", { name: /^Continue at / }).waitFor();
+    await page.evaluate(() => window.dispatchEvent(new Event("focus")));
+    await page.getByRole("button", { name: /^Continue at / }).waitFor();
+    await context.close();
+  });
+
   test("is asked for, asks back over a reload, and ends; the buttons wait half a second", async () => {
     const answers = join(folder, "answers.jsonl");
     const { page, complaints } = await yard.open("/");

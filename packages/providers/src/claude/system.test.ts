@@ -25,8 +25,10 @@ describe("notices", () => {
       'retry "Retrying: the connection was lost"',
     ],
     [
-      system("compact_boundary", { compact_metadata: { trigger: "auto", pre_tokens: 900, post_tokens: 90 } }),
-      'compaction "Conversation compacted (auto): 900 → 90 tokens"',
+      system("compact_boundary", {
+        compact_metadata: { trigger: "auto", pre_tokens: 84_060, post_tokens: 90 },
+      }),
+      'compaction "Conversation compacted (auto): 84,060 → 90 tokens"',
     ],
     [
       system("status", { status: null, compact_result: "failed", compact_error: "Too short" }),

@@ -198,10 +198,12 @@ function compactBoundary(state: State, out: Out, line: JsonObject): void {
   const facts = objectOf(line.compact_metadata ?? line.compactMetadata ?? line.microcompactMetadata);
   const before = numberOf(facts.pre_tokens) ?? numberOf(facts.preTokens);
   const after = numberOf(facts.post_tokens) ?? numberOf(facts.postTokens);
-  const tokens = before === undefined ? "" : `: ${before}${after === undefined ? "" : ` → ${after}`} tokens`;
+  const left = after === undefined ? "" : ` → ${after.toLocaleString("en-US")}`;
+  const tokens = before === undefined ? "" : `: ${before.toLocaleString("en-US")}${left} tokens`;
   const trigger = wordsOf(facts.trigger);
   const text = `Conversation compacted${trigger === undefined ? "" : ` (${trigger})`}${tokens}`;
-  addNotice(state, out, line, { notice: "compaction", text, extra: { trigger: trigger ?? null } });
+  const extra = { trigger: trigger ?? null, ...(after === undefined ? {} : { post_tokens: after }) };
+  addNotice(state, out, line, { notice: "compaction", text, extra });
 }
 
 /** The call's own result says the same words; without a call they stand alone. */

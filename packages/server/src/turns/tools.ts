@@ -68,7 +68,8 @@ export function turnTools(turns: Turns, root: string) {
     ...turnLater,
     description:
       "Continue a turn that stopped at a usage limit automatically when the limit resets (at, in milliseconds since 1970: see " +
-      "resets_at in the error block's details), or cancel that with cancel. Survives restarts; any other message there cancels it.",
+      "resets_at in the error block's details), or cancel that with cancel. With neither, only tells when it continues (null: it does " +
+      "not). Survives restarts; any other message there cancels it.",
     access: "owner",
     run: (call: Call, input) => goOnLater(turns, call, input),
   });
@@ -111,8 +112,10 @@ async function goOnLater(
     turns.later.drop(conversation);
     return { at: null };
   }
+  if (at === undefined)
+    return { at: turns.later.list().find((row) => row.conversation === conversation)?.at ?? null };
   const last = known.at(-1);
-  if (at === undefined || last === undefined) return problem("invalid", "at is missing: when to continue");
+  if (last === undefined) return problem("invalid", "no turn has stopped in this conversation");
   const { cwd } = record.metadata;
   const refused = turns.later.set({
     ...{ conversation, provider: last.provider, at, by: caller.agent },

@@ -55,6 +55,12 @@ export async function continueLater(session: Session, { conversation }: View, at
   return !isProblem(answer);
 }
 
+/** Whether it continues by itself, as the server knows: it was asked for in another window, or before the page was loaded. */
+export async function isKeptForLater(session: Session, { conversation }: View): Promise<boolean | undefined> {
+  const answer = await session.ask("turn.later", { conversation, cancel: false });
+  return isProblem(answer) ? undefined : answer.at !== null;
+}
+
 export async function cancelLater(session: Session, { conversation }: View): Promise<boolean> {
   const answer = await session.write("turn.later", { conversation, cancel: true });
   if (isProblem(answer)) notify(`Couldn't cancel: ${answer.message}`, true);

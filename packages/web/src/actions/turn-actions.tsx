@@ -4,9 +4,17 @@
  */
 import type { Turn, View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
-import { useIsViewer, useOrder, useSession } from "../state/session.tsx";
+import { type Session, useIsViewer, useOrder, useSession } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { cancelLater, continueLater, continueTurn, editAndResend, hasPrompt, retryTurn } from "./resend.ts";
+import {
+  cancelLater,
+  continueLater,
+  continueTurn,
+  editAndResend,
+  hasPrompt,
+  isKeptForLater,
+  retryTurn,
+} from "./resend.ts";
 import { limitOf } from "./usage-limit.ts";
 
 interface TurnActionsProps {
@@ -59,9 +67,9 @@ export function TurnActions({ view, turn }: TurnActionsProps): ReactNode {
 
 function Limit({ view, turn }: TurnActionsProps): ReactNode {
   const session = useSession();
-  const [isKept, setKept] = useState(false);
   const resetsAt = limitOf(view, turn);
   const isAhead = useIsAhead(resetsAt);
+  const [isKept, setKept] = useKept(session, view, isAhead);
   if (resetsAt === undefined) return null;
   const when = timeText(resetsAt);
   if (!isAhead) return <span className="warn">Usage limit reached. It reset at {when}</span>;
@@ -87,6 +95,24 @@ function Limit({ view, turn }: TurnActionsProps): ReactNode {
       )}
     </>
   );
+}
+
+/** Whether it continues by itself: asked when it is shown, and whenever one comes back to this window. */
+function useKept(session: Session, view: View, isAhead: boolean) {
+  const [isKept, setKept] = useState(false);
+  useEffect(() => {
+    if (!isAhead) return;
+    const leaving = new AbortController();
+    const look = async () => {
+      const found = document.hidden ? undefined : await isKeptForLater(session, view);
+      if (found !== undefined && !leaving.signal.aborted) setKept(found);
+    };
+    void look();
+    for (const name of ["focus", "visibilitychange"])
+      window.addEventListener(name, look, { signal: leaving.signal });
+    return () => leaving.abort();
+  }, [session, view, isAhead]);
+  return [isKept, setKept] as const;
 }
 
 /** Whether a time is still to come; told again when it has come. */

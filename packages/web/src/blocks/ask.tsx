@@ -21,7 +21,8 @@ import { soughtFirst, useShownAsk } from "../rows/shown-asks.ts";
 import { askHeading } from "../state/ask-heading.ts";
 import { Cell } from "../state/cell.ts";
 import { isField } from "../state/invitation.ts";
-import { overlay } from "../state/page-state.ts";
+import { dropLateKeys } from "../state/late-keys.ts";
+import { notify, overlay } from "../state/page-state.ts";
 import { useBlock, useIsViewer, useSession, useView, useViewPart } from "../state/session.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Message } from "../ui/message.tsx";
@@ -136,22 +137,30 @@ function useAnswer(panel: { readonly current: HTMLElement | null }, block: Block
       ...(planVersion === undefined ? {} : { plan_version: planVersion }),
     });
     if (!isProblem(said)) return forgetReason(ask.id);
+    // Somebody else was faster, and its answer stands here now.
+    if (panel.current === null) return notify(`Your answer was not sent: ${said.message}`, true);
     setFailure(said.message);
     setAnswering(false);
   };
   return { answer, isAnswering, failure };
 }
 
-/** Who has answered stays at the call, not at the page's beginning. */
+/** Who has answered stays at the call, not at the page's beginning. Who was still writing is told, and goes on writing nowhere else. */
 function useFocusKept(panel: { readonly current: HTMLElement | null }, call: string): void {
+  const view = useView();
   useLayoutEffect(() => {
     const element = panel.current;
     return () => {
-      if (!element?.contains(document.activeElement)) return;
+      const focused = document.activeElement;
+      if (!element?.contains(focused)) return;
+      const isWriting = focused instanceof HTMLElement && isWritten(focused);
       const row = document.querySelector<HTMLElement>(`article[data-block="${CSS.escape(call)}"]`);
       row?.focus({ preventScroll: true });
+      if (!isWriting || view.blocks.get(call)?.metadata.ask?.state === "asked") return;
+      dropLateKeys();
+      notify("This request was closed meanwhile. What you were writing was not sent.", true);
     };
-  }, [panel, call]);
+  }, [panel, call, view]);
 }
 
 /** Changes with what is drawn of open asks. */

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { errorWords } from "./error-words.ts";
 
 const AGAIN = "Try again, or edit the prompt and resend it.";
+const RESET = "You can continue once the limit has reset.";
 const REPORT = "Copy the details if you report this.";
 
 it.each([
@@ -12,6 +13,14 @@ it.each([
   ["Not done", { code: "refused" }, REPORT, "refused", { code: "refused" }],
   ["Not done", { code: "unknown", retryable: true }, "Trying again may help.", undefined, undefined],
   ["Busy", { code: "overloaded" }, "Provider error. Try again later.", "overloaded", { code: "overloaded" }],
+  [
+    "You've hit your 5-hour limit · resets 3pm",
+    { code: "rate_limit" },
+    RESET,
+    "rate_limit",
+    { code: "rate_limit" },
+  ],
+  ["It resets at 15:13.", { code: "usage_limit" }, RESET, "usage_limit", { code: "usage_limit" }],
 ] as const)("[V161] of %j with %j", (message, failure, advice, name, details) => {
   expect(errorWords(message, failure)).toEqual({ advice, name, details });
 });

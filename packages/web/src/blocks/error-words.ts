@@ -3,6 +3,7 @@ import { type Json, knownCode } from "@blockyard/kernel";
 
 /** By a word in the code or the message; the first that fits is shown. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/usage.?limit|hit your .*limit/i, "You can continue once the limit has reset."],
   [
     /auth|api.?key|401|credential|login/i,
     "Sign in to the provider again or check your API key, then resend the prompt.",

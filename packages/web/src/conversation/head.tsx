@@ -96,8 +96,8 @@ const ROUND = 2 * Math.PI * 6;
 const NEARLY_FULL = 0.8;
 
 function ContextRing({ view }: { view: View }): ReactNode {
-  const said = useViewPart(view, ({ turns }) => {
-    const use = contextUse(turns.values());
+  const said = useViewPart(view, () => {
+    const use = contextUse(view);
     return use && `${use.usedTokens}/${use.windowTokens}`;
   });
   if (said === undefined) return null;

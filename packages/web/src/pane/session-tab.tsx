@@ -27,7 +27,7 @@ export function SessionTab({ view }: { view: View }): ReactNode {
   const record = useRecord(view);
   if (!record) return <p className="pane-note">Loading…</p>;
   const sessions = sessionFacts(record);
-  const context = contextUse(view.turns.values());
+  const context = contextUse(view);
   const spent = spentWords(record.costUsd, record.uncounted !== undefined);
   return (
     <div className="session-tab">

@@ -1,21 +1,43 @@
 /**
  * How full an agent's context is: what its last request held, against what its model has room for, as far as the provider has
- * said so. What sub-agents read is not in it.
+ * said so. What sub-agents read is not in it, nor what a compaction or a reset has taken out since.
  */
-import type { Turn } from "@blockyard/kernel";
+import type { Block, BlockId, Turn, View } from "@blockyard/kernel";
 
 export interface ContextUse {
   readonly usedTokens: number;
   readonly windowTokens: number;
 }
 
-export function contextUse(turns: Iterable<Turn>): ContextUse | undefined {
-  const newest = [...turns].sort((a, b) => b.startedAt - a.startedAt);
-  const used = firstOf(newest, usedIn);
+/** What of a view says how full the context is. */
+export interface Told {
+  readonly turns: Pick<View["turns"], "values">;
+  readonly order: readonly BlockId[];
+  readonly blocks: ReadonlyMap<BlockId, Pick<Block, "role" | "side" | "metadata">>;
+}
+
+export function contextUse({ turns, order, blocks }: Told): ContextUse | undefined {
+  const newest = [...turns.values()].sort((a, b) => b.startedAt - a.startedAt);
+  const emptied = lastEmptied(order, blocks);
+  const used = emptied === undefined ? firstOf(newest, usedIn) : numberIn(emptied, "post_tokens");
   const window = firstOf(newest, windowOf);
   return used === undefined || window === undefined
     ? undefined
     : { usedTokens: Math.min(used, window), windowTokens: window };
+}
+
+/** What is said of a compaction or a reset that no answer has followed yet. How much a reset leaves, nobody says. */
+function lastEmptied(order: Told["order"], blocks: Told["blocks"]): object | undefined {
+  const last = order.findLast((id) => {
+    const block = blocks.get(id);
+    return block !== undefined && ((block.role === "model" && !block.side) || isEmptied(block.metadata));
+  });
+  const metadata = last === undefined ? undefined : blocks.get(last)?.metadata;
+  return metadata && isEmptied(metadata) ? (metadata.extra ?? {}) : undefined;
+}
+
+function isEmptied({ notice, extra }: Block["metadata"]): boolean {
+  return notice === "reset" || (notice === "compaction" && numberIn(extra, "post_tokens") !== undefined);
 }
 
 /** What the last request of a turn held, with the answer to it. */

@@ -4,6 +4,10 @@
 /** More is not typed while an editor loads. */
 export const EARLY_TYPED_CHARS = 10_000;
 
+// Late keys
+/** Hands that have rested this long mean what is there now. */
+export const LATE_KEYS_MS = 1_000;
+
 // Page state
 export const NOTICE_MS = 6_000;
 /** A long one says what to do: it stays as long as reading it takes. */

@@ -319,6 +319,41 @@ describe("the side pane", () => {
   });
 });
 
+describe("little room", () => {
+  test("[V153] [V104] while an agent works, its mode stays readable beside the list and the pane, and a long path ends in dots", async () => {
+    const conversation = await newConversation(yard.kernel, "At work");
+    await write(conversation, (draft) => {
+      draft.conversation({ metadata: { cwd: `/workspace/${"deep/".repeat(20)}shop` } });
+      draft.setTurn({ ...turn, status: "running" });
+    });
+    for (const [width, hasPane] of [
+      [800, false],
+      [960, false],
+      [1280, true],
+    ] as const) {
+      const { page, context } = await yard.open(`/c/${conversation}`, { width, height: 700 });
+      await page.getByRole("button", { name: "Stop" }).waitFor();
+      if (hasPane) await page.getByRole("button", { name: "Side pane" }).click();
+      for (const words of ["", "And then this"]) {
+        await page.getByRole("textbox", { name: "Prompt" }).fill(words);
+        const mode = page.getByRole("button", { name: /^Mode: / }).locator(".picker-text");
+        await expect.poll(() => mode.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0);
+        expect((await mode.boundingBox())?.width).toBeGreaterThan(10);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      }
+      await page.getByRole("button", { name: "Queue" }).click({ trial: true });
+      const folder = page.getByTitle(/^Works in/).locator("span");
+      const cut = await folder.evaluate((each) => [
+        each.scrollWidth > each.clientWidth,
+        getComputedStyle(each).textOverflow,
+      ]);
+      expect(cut).toEqual([true, "ellipsis"]);
+      await page.getByRole("textbox", { name: "Prompt" }).fill("");
+      await context.close();
+    }
+  });
+});
+
 describe("the first page", () => {
   test("[V165] shows a recorded session until there is something of one's own, which it never calls recorded", async () => {
     const fresh = await openYard();

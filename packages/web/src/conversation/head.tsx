@@ -80,11 +80,11 @@ function Place({ record }: { record: Conversation }): ReactNode {
   return (
     <>
       <span className="head-folder" title={`Works in ${exactName(folder)}`}>
-        <Icon name="folder" /> {exactName(name)}
+        <Icon name="folder" /> <span className="head-folder-name">{exactName(name)}</span>
       </span>
       {branch !== undefined && folder === root && (
         <span className="head-folder" title="Workspace branch">
-          <Icon name="branch" /> {exactName(branch)}
+          <Icon name="branch" /> <span className="head-folder-name">{exactName(branch)}</span>
         </span>
       )}
     </>

@@ -103,6 +103,13 @@ test("a conversation that is not there is said to be so, and nothing can be sent
   const { page, context } = await yard.open("/c/nowhere");
   await page.getByText("Conversation not found.").waitFor();
   expect(await page.getByRole("textbox", { name: "Prompt" }).count()).toBe(0);
+  // What is not there has no name, and cannot be renamed or deleted.
+  expect(
+    await page
+      .getByRole("main")
+      .getByRole("button", { name: /rename|View|More/ })
+      .count(),
+  ).toBe(0);
   await context.close();
 });
 

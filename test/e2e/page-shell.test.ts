@@ -354,6 +354,29 @@ describe("little room", () => {
   });
 });
 
+describe("the narrowest window", () => {
+  test("[V19] has room for words to find, and for every way to divide the costs", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "Narrow");
+    const { page, context } = await yard.open(`/c/${conversation}`, { width: 320, height: 568, touch: true });
+    await page.getByText(/^Created/).waitFor();
+    await page.keyboard.press("Control+f");
+    const find = page.getByRole("textbox", { name: /^Find/ }).or(page.getByRole("searchbox"));
+    await find.fill("math");
+    await page.keyboard.press("Enter");
+    await page.getByText(/^\d+ of \d+/).waitFor();
+    expect((await find.boundingBox())?.width).toBeGreaterThan(80);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Commands" }).fill("costs");
+    await page.keyboard.press("Enter");
+    const last = page.getByRole("dialog", { name: "Costs" }).getByRole("button", { name: "Conversation" });
+    await last.waitFor();
+    const box = await last.boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThan(320);
+    await context.close();
+  });
+});
+
 describe("the first page", () => {
   test("[V165] shows a recorded session until there is something of one's own, which it never calls recorded", async () => {
     const fresh = await openYard();

@@ -38,12 +38,17 @@ export function ConversationPane({
   ...props
 }: ConversationProps & { readonly isDeleted: boolean }): ReactNode {
   if (!isDeleted) return <Opened {...props} />;
+  return <Missing words={DELETED} />;
+}
+
+/** It has no name, and nothing can be done with it. */
+function Missing({ words }: { words: string }): ReactNode {
   return (
     <main className="conversation" aria-label="Conversation">
       <header className="head">
         <SidebarToggle />
       </header>
-      <div className="blank">{DELETED}</div>
+      <div className="blank">{words}</div>
     </main>
   );
 }
@@ -60,20 +65,21 @@ function Opened({ conversation, block }: ConversationProps): ReactNode {
   const { isOpen: isHere, problem } = useViewState(view);
   const folder = useViewPart(view, ({ record }) => record?.metadata.cwd);
   const missing = MISSING[problem?.problem ?? ""];
+  if (missing !== undefined) return <Missing words={missing} />;
   return (
     <ViewProvider value={view}>
       <main className="conversation" aria-label="Conversation">
         <Head view={view} />
-        {isHere && missing === undefined ? (
+        {isHere ? (
           <FolderProvider value={folder}>
             <Blocks key={view.sub} view={view} target={block} />
           </FolderProvider>
         ) : (
           <div className="blank">
-            {missing ?? (problem ? `Couldn't open this conversation: ${problem.message}` : "Opening…")}
+            {problem ? `Couldn't open this conversation: ${problem.message}` : "Opening…"}
           </div>
         )}
-        {missing === undefined && <Composer conversation={conversation} view={view} />}
+        <Composer conversation={conversation} view={view} />
       </main>
     </ViewProvider>
   );

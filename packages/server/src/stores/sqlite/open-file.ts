@@ -3,8 +3,8 @@
  * while it is open: SQLite would go on writing into a file that nobody finds again, or into the middle of another one. So
  * it is asked before every write, which costs two looks: at the file and at its folder.
  *
- * The log is looked at only when its folder has changed. Linux gives a file whose times were looked at a new time with its next
- * write, which the sync of that write then has to bring to the disk as well: a look at the log before every write made each one a half slower.
+ * The log is looked at only when its folder has changed. Since 6.13 Linux gives a file whose times were looked at a new time with its
+ * next write, which the sync of that write has to bring to the disk as well: with a look before each, a write took half as long again.
  *
  * The file of a database in WAL mode is written when its log is brought in, by this process alone. So its time of change is
  * known: with another one its header is compared, which differs between any two states that a copy could bring.

@@ -126,6 +126,34 @@ describe("hostile payloads", () => {
     await page.context().close();
   });
 
+  const many = <T>(count: number, entry: (at: number) => T): T[] =>
+    Array.from({ length: count }, (_, at) => entry(at));
+  test.each<[Kind, string, JsonObject]>([
+    ["todo", "entries", { items: many(50_000, (at) => ({ content: `entry ${at}`, status: "pending" })) }],
+    [
+      "file_change",
+      "files",
+      { changes: many(5_000, (at) => ({ path: `src/${at}.ts`, kind: "modify", diff: "" })) },
+    ],
+    [
+      "text",
+      "sources",
+      { citations: many(20_000, (at) => ({ url: `https://example.org/${at}`, title: `${at}` })) },
+    ],
+  ])("[V175] a %s with more %s than anybody reads stays a page that answers", async (kind, _, metadata) => {
+    const conversation = await newConversation(yard.kernel, "many");
+    const written = await yard.kernel.write(conversation, {
+      agent: "tester",
+      plan: (draft) => draft.create({ kind, role: "model", text: "many", status: "done", metadata }),
+    });
+    expect(isProblem(written) && written.message).toBe(false);
+    const { page } = await yard.open(`/c/${conversation}`);
+    await page.waitForSelector("article");
+    await page.waitForTimeout(500);
+    expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(20_000);
+    await page.context().close();
+  });
+
   test("[R37] every diagram, drawn: what is shown has no script and points nowhere", async () => {
     const sources = hostileDiagrams(canaryUrl);
     const conversation = await newConversation(yard.kernel, "diagrams");

@@ -186,6 +186,25 @@ describe("bounds of a connection", () => {
     for (const socket of [...idle, ...slow]) socket.destroy();
   });
 
+  it.each([
+    [
+      "cookies of other servers",
+      `cookie: ${"b=yyyyyyyyyyyyyyyyyyy; ".repeat(1_000)}\r\n`,
+      431,
+      "delete the cookies",
+    ],
+    ["a header that has no name", "nothing\r\n", 400, ""],
+    ["two lengths", "content-length: 1\r\ncontent-length: 2\r\n", 400, ""],
+  ])(
+    "[AC129] [AC9] a request that cannot be read, with %s, is answered, and says what to do",
+    async (_, header, status, words) => {
+      const answer = await harness.raw(`GET / HTTP/1.1\r\nhost: ${harness.host}\r\n${header}\r\n`);
+      expect(statusOf(answer)).toBe(status);
+      expect(answer).toContain(words);
+      expect(answer).toContain(`Content-Length: ${(answer.split("\r\n\r\n")[1] ?? "").length}`);
+    },
+  );
+
   it("[AC9] a header that never ends is refused", async () => {
     const answer = await harness.raw(
       `GET / HTTP/1.1\r\nhost: ${harness.host}\r\nx: ${"y".repeat(64 * 1024)}`,

@@ -203,6 +203,10 @@ describe("[R42] without a valid credential", () => {
       `blockyard-${harness.port}-0000000000000000=${value}; ${cookie}`,
       `blockyard-${harness.port}-../../token=${value}; ${cookie}`,
       `blockyard-${harness.port}=${value}; ${cookie}`,
+      // As many as a browser keeps, in front of ours: those of a longer path are sent first.
+      `${`${name}=wrong; `.repeat(170)}${cookie}`,
+      `${Array.from({ length: 170 }, (_, i) => `blockyard-${harness.port}-${String(i).padStart(16, "0")}=x; `).join("")}${cookie}`,
+      `${Array.from({ length: 25 }, (_, i) => `${name}=${value.slice(0, -3)}${100 + i}; `).join("")}${cookie}`,
     ];
     for (const header of tossed)
       expect([
@@ -517,6 +521,9 @@ describe("[R43] from elsewhere", () => {
       token: harness.owner,
     });
     expect(status).toBe(415);
+    const [how, body] = ["transfer-encoding: gzip, chunked", "2\r\n{}\r\n0\r\n\r\n"];
+    const line = `POST /v1/tools/conversation.list HTTP/1.1\r\nhost: ${harness.host}\r\nauthorization: Bearer ${harness.owner}`;
+    expect(await harness.raw(`${line}\r\n${how}\r\n\r\n${body}`)).toMatch(/^HTTP\/1.1 415 /);
     const { headers: sent } = await harness.ask("/", { token: harness.owner });
     expect(Object.keys(sent).filter((name) => name.startsWith("access-control"))).toEqual([]);
     expect(sent["content-security-policy"]).toContain("script-src 'self';");

@@ -126,6 +126,90 @@ describe("hostile payloads", () => {
     await page.context().close();
   });
 
+  const many = <T>(count: number, entry: (at: number) => T): T[] =>
+    Array.from({ length: count }, (_, at) => entry(at));
+  test.each<[Kind, string, JsonObject]>([
+    ["todo", "entries", { items: many(50_000, (at) => ({ content: `entry ${at}`, status: "pending" })) }],
+    [
+      "file_change",
+      "files",
+      { changes: many(5_000, (at) => ({ path: `src/${at}.ts`, kind: "modify", diff: "" })) },
+    ],
+    [
+      "text",
+      "sources",
+      { citations: many(20_000, (at) => ({ url: `https://example.org/${at}`, title: `${at}` })) },
+    ],
+  ])("[V175] a %s with more %s than anybody reads stays a page that answers", async (kind, _, metadata) => {
+    const conversation = await newConversation(yard.kernel, "many");
+    const written = await yard.kernel.write(conversation, {
+      agent: "tester",
+      plan: (draft) => draft.create({ kind, role: "model", text: "many", status: "done", metadata }),
+    });
+    expect(isProblem(written) && written.message).toBe(false);
+    const { page } = await yard.open(`/c/${conversation}`);
+    await page.waitForSelector("article");
+    await page.waitForTimeout(500);
+    expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(20_000);
+    await page.context().close();
+  });
+
+  const hidden = "r\u200bm \u202eoN \u0441url";
+  const spelt = "r\\u{200b}m \\u{202e}oN \\u{441}url";
+  test.each<[string, JsonObject, number]>([
+    [
+      "question",
+      {
+        kind: "question",
+        questions: [
+          {
+            id: "0",
+            header: hidden,
+            question: `${hidden}?`,
+            multiple: false,
+            options: [{ label: hidden, description: hidden }, { label: "No" }],
+          },
+          { id: "1", question: "And?", multiple: false, options: [{ label: "Yes" }] },
+        ],
+      },
+      3,
+    ],
+    [
+      "form",
+      {
+        kind: "elicitation",
+        form: {
+          message: hidden,
+          schema: {
+            type: "object",
+            properties: {
+              a: { type: "string", title: hidden, description: hidden },
+              b: { type: "boolean", title: hidden },
+            },
+          },
+        },
+      },
+      4,
+    ],
+  ])("[AC330] what a %s says is spelt out wherever it stands", async (_, asks, times) => {
+    const conversation = await newConversation(yard.kernel, "asked");
+    const ask = { id: "a", state: "asked", title: "Asked", input: {}, ...asks };
+    const metadata = { toolName: "Ask", toolUseId: "q", stage: "running", ask };
+    const written = await yard.kernel.write(conversation, {
+      agent: "tester",
+      plan: (draft) =>
+        draft.create({ kind: "tool_call", role: "model", text: "{}", status: "running", metadata }),
+    });
+    expect(isProblem(written) && written.message).toBe(false);
+    const { page } = await yard.open(`/c/${conversation}`);
+    const shown = page.locator("article form");
+    await shown.waitFor();
+    const words = await shown.innerText();
+    expect(words.split(spelt).length - 1).toBeGreaterThanOrEqual(times);
+    expect(words).not.toContain("\u202e");
+    await page.context().close();
+  });
+
   test("[R37] every diagram, drawn: what is shown has no script and points nowhere", async () => {
     const sources = hostileDiagrams(canaryUrl);
     const conversation = await newConversation(yard.kernel, "diagrams");

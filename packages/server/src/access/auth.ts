@@ -17,7 +17,7 @@ import { isAgentId } from "@blockyard/kernel/plain";
 import { createPrivate, writePrivate } from "../system/private-file.ts";
 import { MISLEADING, PROVIDER_NAMES, RESERVED } from "./agent-names.ts";
 import { AuthError } from "./auth-error.ts";
-import { BAD_TOKENS_PER_MINUTE, GUESS_DELAY_MS, MAX_COOKIES, MAX_PEERS, SESSION_MS } from "./limits.ts";
+import { BAD_TOKENS_PER_MINUTE, GUESS_DELAY_MS, MAX_PEERS, SESSION_MS } from "./limits.ts";
 import { PageProof } from "./page-proof.ts";
 import { type Opened, type PageSession, PageSessions } from "./page-sessions.ts";
 
@@ -313,13 +313,18 @@ function cookiePrefix(port: number): string {
   return `blockyard-${port}-`;
 }
 
+/** What a session's cookie looks like: an id, what it says, and a signature. */
+const COOKIE = /^([0-9a-f]{16})=([\w-]{100,}\.[\w-]{43})$/;
+
+/**
+ * Those that could be a session's, each once, however many others there are: of this length, few fit into a request. Only what was
+ * signed here costs a look at the disk.
+ */
 function cookiesOf(header: string | undefined, port: number): readonly { id: string; secret: string }[] {
   const prefix = cookiePrefix(port);
-  return (header ?? "")
-    .split(";")
-    .map((part) => part.trim().split("=", 2))
-    .flatMap(([name = "", secret]) =>
-      name.startsWith(prefix) && secret !== undefined ? [{ id: name.slice(prefix.length), secret }] : [],
-    )
-    .slice(0, MAX_COOKIES);
+  const parts = new Set((header ?? "").split(";").map((part) => part.trim()));
+  return [...parts].flatMap((part) => {
+    const [, id, secret] = (part.startsWith(prefix) && COOKIE.exec(part.slice(prefix.length))) || [];
+    return id === undefined || secret === undefined ? [] : [{ id, secret }];
+  });
 }

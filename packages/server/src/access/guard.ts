@@ -206,8 +206,9 @@ export function checkAddress(request: IncomingMessage, addresses: Addresses): Re
   const { origin } = request.headers;
   if (origin !== undefined && !addresses.origins.has(origin))
     return refusal(403, "this Origin is not allowed");
-  const encoding = request.headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity")
+  const { "content-encoding": encoding = "identity", "transfer-encoding": transfer = "chunked" } =
+    request.headers;
+  if (encoding !== "identity" || transfer.trim().toLowerCase() !== "chunked")
     return refusal(415, "compressed requests are not accepted");
   return undefined;
 }

@@ -9,8 +9,6 @@ export const AUDIT_TEXT_CHARS = 2_000;
 export const BAD_TOKENS_PER_MINUTE = 20;
 export const GUESS_DELAY_MS = 1_000;
 export const MAX_PEERS = 10_000;
-/** More than a browser of ours would ever send is not tried: each costs a look at the disk. */
-export const MAX_COOKIES = 50;
 
 // Contract
 /** Entries of one answer of the audit log. */

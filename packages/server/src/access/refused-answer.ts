@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Problem } from "@blockyard/kernel";
 import { escapeText } from "../system/escape.ts";
@@ -50,4 +51,31 @@ export function endSocket(socket: Duplex, status: number): void {
   socket.resume(); // whatever still comes is thrown away
   const cut = setTimeout(() => socket.destroy(), LAST_WORDS_MS).unref();
   socket.once("close", () => clearTimeout(cut));
+}
+
+const TOO_LARGE =
+  "This request has more than 16 KiB of headers. In a browser these are cookies that other servers on this host have set: " +
+  "delete the cookies of this host, or open a new link (blockyard link) in a private window.\n";
+
+/** How a request that cannot be read is answered, by why. What else goes wrong on a connection has no answer. */
+function unreadStatus(code = ""): string | undefined {
+  if (code === "HPE_HEADER_OVERFLOW") return "431 Request Header Fields Too Large";
+  if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return "413 Payload Too Large";
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "408 Request Timeout";
+  return code.startsWith("HPE_") ? "400 Bad Request" : undefined;
+}
+
+/** For a connection whose next request cannot be read. Whoever sees a browser's own page about that does not learn what to do. */
+export function endUnread({ code }: NodeJS.ErrnoException, socket: Duplex): void {
+  const status = unreadStatus(code);
+  // Node keeps the answer that is under way here; nothing of ours may stand in the middle of it.
+  const { _httpMessage: answer } = socket as { _httpMessage?: { readonly headersSent: boolean } | null };
+  if (status === undefined || !socket.writable || answer?.headersSent) return void socket.destroy();
+  const body = code === "HPE_HEADER_OVERFLOW" ? TOO_LARGE : "";
+  const type = "Content-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff";
+  socket.write(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\n${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  // A server's connections are sockets, under TLS as well.
+  (socket as Socket).destroySoon();
 }

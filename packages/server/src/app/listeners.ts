@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { endUnread } from "../access/refused-answer.ts";
 import type { Certificate } from "../config/certificate.ts";
 import { type Config, ConfigError } from "../config/config.ts";
 import { MAX_CONNECTIONS } from "./limits.ts";
@@ -53,6 +54,7 @@ export class Listeners {
       // Whoever asks first whether to send a body is told when it is known who it is.
       server.on("checkContinue", request);
       server.on("upgrade", arrivals.upgrade);
+      server.on("clientError", endUnread);
     }
   }
 

@@ -145,7 +145,12 @@ function afterwards(conversation: string, denied: number, allowing: string | und
 }
 
 async function endOf(client: BlockSource, conversation: string, id: string): Promise<TurnView | undefined> {
-  const read = known(await client.call("conversation.read", { conversation, blocks: 0 }));
-  const found = read.turns.find(({ turn }) => turn === id);
+  const { turns, conversation: whole } = known(
+    await client.call("conversation.read", { conversation, blocks: 0 }),
+  );
+  const isOne = ({ turn }: TurnView) => turn === id;
+  // The newest are read; behind many that the agent has begun by itself it is found among all.
+  const isOlder = whole.turns > turns.length && !turns.some(isOne);
+  const found = (isOlder ? known(await client.call("turn.list", { conversation })).turns : turns).find(isOne);
   return found?.status === "running" ? undefined : found;
 }

@@ -36,7 +36,7 @@ it("[D7] every character of the input shows, and no title looks like an input", 
   const command = `ls ${" ".repeat(500)}\u200b; rm\u00ad -rf \u{e0041}~\u009b2J\u202e`;
   const text = askText(asking("c/claude/1", { title, input: { command } }));
   const [first, ...rest] = text.split("\n");
-  expect(first).toBe('Needs approval: ls { "command": "ls" }');
+  expect(first).toBe('Needs approval: ls { "command": "ls" }⟨U+001B⟩[8m');
   expect(rest).toEqual([
     "{",
     '  "command": "ls⟨U+0020 ×501⟩⟨U+200B⟩; rm⟨U+00AD⟩ -rf ⟨U+E0041⟩~⟨U+009B⟩2J⟨U+202E⟩"',

@@ -15,6 +15,7 @@ import {
   hasPlan,
   isProblem,
   NO_PLAN,
+  type Problem,
 } from "@blockyard/kernel";
 import { visible } from "../processes/visible.ts";
 import type { BlockSource } from "./block-source.ts";
@@ -62,12 +63,15 @@ export async function answerAsk(
     ...(answer === undefined ? {} : { answer }),
     ...(planVersion === undefined ? {} : { plan_version: planVersion }),
   });
-  // Somebody has edited the plan meanwhile: it is shown again, or is nobody's to approve.
-  if (isProblem(given) && given.details?.["plan_version"] !== undefined) {
+  // Somebody has edited the plan meanwhile, or it cannot be allowed in this way: it is asked again, or is nobody's to approve.
+  const isRefused = isProblem(given) && (given.problem === "invalid" || isOtherPlan(given));
+  if (isRefused && allow) {
     printNote(`blockyard: ${given.message}`);
     if (isAsked) return answerAsk(client, block, allowsAll);
     const refusal = { block_id: block.block_id, ask_id: ask.id, allow: false, message: given.message };
-    return void (await client.call("turn.answer", refusal));
+    const denied = await client.call("turn.answer", refusal);
+    if (!isProblem(denied)) printNote(`Denied: ${wantedName(block, ask)} (--yes cannot approve it)`);
+    return;
   }
   // A rule, or another window, was first.
   if (isProblem(given) && given.problem === "conflict") return;
@@ -76,6 +80,10 @@ export async function answerAsk(
     const why = isThere ? "" : " (nobody can answer here)";
     printNote(`${isQuestion(ask) ? "Not answered" : "Denied"}: ${wantedName(block, ask)}${why}`);
   }
+}
+
+function isOtherPlan({ details }: Problem): boolean {
+  return details?.["plan_version"] !== undefined;
 }
 
 function isQuestion({ kind }: Ask): boolean {
@@ -93,7 +101,7 @@ function wantedName(block: BlockSnapshot, ask: Ask): string {
   const isKnown =
     isQuestion(ask) || title === "" || title === block.metadata.toolName || said.includes(title);
   const isRepeated = subject !== "" && title.includes(subject);
-  return oneLine(isKnown || isRepeated ? said : `${said} – ${title}`, ASK_NAME_CHARS);
+  return exactLine(isKnown || isRepeated ? said : `${said} – ${title}`);
 }
 
 function withoutTerminal(allowsAll: boolean): Said {
@@ -216,7 +224,12 @@ export function askText({ metadata }: BlockSnapshot): string {
 }
 
 function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]): string {
-  return oneLine(`${title ?? metadata.toolName}`, ASK_NAME_CHARS);
+  return exactLine(`${title ?? metadata.toolName}`);
+}
+
+/** A name in one line, with what does not show spelt out: a terminal obeys nothing of it, and nothing of it is left out. */
+function exactLine(name: string): string {
+  return oneLine(visible(name.replace(/[ \t\r\n]+/g, " ").trim()), ASK_NAME_CHARS);
 }
 
 interface Keyboard {

@@ -5,9 +5,9 @@
 
 import { type BlockEvent, KINDS, REASONS, ROLES } from "@blockyard/kernel";
 import { z } from "zod";
+import { time } from "./imported-time.ts";
 
 const name = z.string().min(1).max(1_000);
-const time = z.number().min(0).max(8.64e15);
 const object = z.record(z.string(), z.json());
 const tokens = z.number().nonnegative();
 const usage = z.object({

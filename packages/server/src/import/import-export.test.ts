@@ -58,3 +58,30 @@ it("[E11] cuts a title as every other", async () => {
   const long = { title: "x".repeat(5_000_000) };
   expect(await imported(long, {}, {})).toMatchObject({ title: "x".repeat(limits.titleChars) });
 });
+
+it.each([
+  ["the last day that there is", 8.64e15],
+  ["next year", Date.now() + 365 * 86_400_000],
+  ["before the first day", -1e15],
+])(
+  "[E26] a time of %s is brought to what it can have been, so that nothing stands above all that is new",
+  async (_, said) => {
+    const before = Date.now();
+    const found = await imported(
+      { created_at: said, updated_at: said },
+      { started_at: said, ended_at: said },
+      { created_at: said, updated_at: said },
+    );
+    if (isProblem(found)) throw new Error(found.message);
+    const times = [found.createdAt, found.updatedAt];
+    for (const time of times) {
+      expect(time).toBeGreaterThanOrEqual(said < 0 ? 0 : before);
+      expect(time).toBeLessThanOrEqual(said < 0 ? 0 : Date.now());
+    }
+  },
+);
+
+it("[E11] repeats of a line that it refuses only the beginning", async () => {
+  const refused = await imported({}, { type: "x".repeat(1_000_000) }, {});
+  expect(refused).toMatchObject({ problem: "invalid", message: expect.stringMatching(/^.{1,200}$/) });
+});

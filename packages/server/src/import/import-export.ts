@@ -38,10 +38,10 @@ import { IMPORT_MARK } from "../ingest/import-mark.ts";
 import { keepPicturesIn } from "../ingest/kept-pictures.ts";
 import type { BodyImport, Imported } from "./body-import.ts";
 import { importPlace } from "./import-place.ts";
-import { BATCH_BLOCKS, BATCH_CHARS, MOST_SESSIONS } from "./limits.ts";
+import { time } from "./imported-time.ts";
+import { BATCH_BLOCKS, BATCH_CHARS, MOST_SESSIONS, SAID_CHARS } from "./limits.ts";
 
-/** Times and names are shown to people in every list: one that cannot be shown would spoil all of them. */
-const time = z.number().min(-8.64e15).max(8.64e15);
+/** Names are shown to people in every list: one that cannot be shown would spoil all of them. */
 const label = z.string().max(limits.titleChars);
 const agentName = z
   .string()
@@ -141,11 +141,15 @@ export class ExportImport implements BodyImport {
     if (this.#isWhole) return problem("invalid", "there is text after the export's last line");
     if (line["type"] === "turn") return this.#turn(line);
     if (line["type"] === "block") return this.#block(line);
-    if (line["type"] !== "end") return problem("invalid", `an export has no line of type ${line["type"]}`);
+    if (line["type"] !== "end")
+      return problem("invalid", `an export has no line of type ${String(line["type"]).slice(0, SAID_CHARS)}`);
     this.#isWhole = line["blocks"] === this.#count;
     return this.#isWhole
       ? undefined
-      : problem("invalid", `the export announces ${line["blocks"]} blocks but contains ${this.#count}`);
+      : problem(
+          "invalid",
+          `the export announces ${String(line["blocks"]).slice(0, SAID_CHARS)} blocks but contains ${this.#count}`,
+        );
   }
 
   async end(): Promise<Imported | Problem> {

@@ -22,6 +22,7 @@ import { keepPictures } from "../ingest/kept-pictures.ts";
 import type { BodyImport, Imported } from "./body-import.ts";
 import { checkEvent } from "./event-schema.ts";
 import { deletedBefore, importPlace } from "./import-place.ts";
+import { time } from "./imported-time.ts";
 
 export const logHead = z.strictObject({
   type: z.literal("log"),
@@ -32,7 +33,7 @@ export const logHead = z.strictObject({
   /** Changes whenever the log does. */
   stamp: z.string().max(500),
   /** When it began, for what carries no time of its own. */
-  from: z.number().min(0).max(8.64e15),
+  from: time,
   /** Somebody is still writing it: what is open stays open. */
   open: z.boolean(),
   /** Where the raw text that is sent begins, in bytes of the log. */

@@ -6,6 +6,8 @@ export const BATCH_BLOCKS = 100;
 export const BATCH_CHARS = 4 * 1024 * 1024;
 /** A conversation's record is written with every change of it: it stays small. */
 export const MOST_SESSIONS = 100;
+/** What a refusal repeats of a line. */
+export const SAID_CHARS = 80;
 
 // Import stream
 /** A block's text may have 64 MB; escaped it is longer. */

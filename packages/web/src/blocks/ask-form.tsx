@@ -4,6 +4,8 @@
  */
 import {
   type Ask,
+  exactName,
+  exactText,
   type FormField,
   type FormInput,
   formContent,
@@ -54,7 +56,7 @@ export function ElicitedForm({ ask, isReady, onAnswer }: ElicitedFormProps): Rea
         );
       }}
     >
-      {message !== "" && <p>{breakable(message)}</p>}
+      {message !== "" && <p>{breakable(exactText(message))}</p>}
       {url !== undefined && <PageLink url={url} />}
       {fields.map((field) => (
         <Field
@@ -82,10 +84,10 @@ function PageLink({ url }: { url: string }): ReactNode {
   return (
     <p>
       {href === undefined ? (
-        <code>{breakable(url)}</code>
+        <code>{breakable(exactName(url))}</code>
       ) : (
         <a href={href} target="_blank" rel="noopener noreferrer">
-          <Icon name="link" /> {breakable(url)}
+          <Icon name="link" /> {breakable(exactName(url))}
         </a>
       )}
     </p>
@@ -109,7 +111,7 @@ function Field(props: FieldProps): ReactNode {
     <>
       {(wrong ?? description) !== undefined && (
         <span id={about} className={wrong === undefined ? "dim" : "bad"}>
-          {breakable(wrong ?? description ?? "")}
+          {breakable(wrong ?? exactText(description ?? ""))}
         </span>
       )}
     </>
@@ -122,7 +124,7 @@ function Field(props: FieldProps): ReactNode {
           checked={value === true}
           onChange={(event) => onChange(event.target.checked)}
         />
-        <span>{breakable(label)}</span> {note}
+        <span>{breakable(exactName(label))}</span> {note}
       </label>
     );
   const parts = { ...props, id, about, note };
@@ -140,7 +142,7 @@ interface PartProps extends FieldProps {
 function Label({ field: { label, isRequired } }: Pick<FieldProps, "field">): ReactNode {
   return (
     <>
-      {breakable(label)}
+      {breakable(exactName(label))}
       {isRequired ? " *" : ""}
     </>
   );
@@ -164,7 +166,7 @@ function OptionsField({ field, value, onChange, id, about, note }: PartProps): R
               onChange(type === "choice" ? option.value : toggled(chosen as string[], option.value))
             }
           />
-          <span>{breakable(option.label)}</span>
+          <span>{breakable(exactName(option.label))}</span>
         </label>
       ))}
       {note}

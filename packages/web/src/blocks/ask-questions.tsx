@@ -4,7 +4,7 @@
  * the next one that is not, and sends once the reader has been at each.
  */
 
-import { type Ask, type AskAnswer, type AskQuestion, Text } from "@blockyard/kernel";
+import { type Ask, type AskAnswer, type AskQuestion, exactName, exactText, Text } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
 import { isComposing } from "../ui/composing.ts";
@@ -139,9 +139,9 @@ function Choice({ question, said, hasKeys, isOnly, onChange }: ChoiceProps): Rea
     >
       <legend className={isOnly && !multiple ? "sr-only" : ""}>
         {question.header && !isOnly && (
-          <span className="agent-question-head">{breakable(question.header)}</span>
+          <span className="agent-question-head">{breakable(exactName(question.header))}</span>
         )}
-        <span className={isOnly ? "sr-only" : ""}>{breakable(question.question)}</span>
+        <span className={isOnly ? "sr-only" : ""}>{breakable(exactText(question.question))}</span>
         {multiple && <span className="dim"> Choose any</span>}
       </legend>
       <div className={preview ? "agent-options beside" : "agent-options"}>
@@ -186,8 +186,8 @@ function Options({ question, chosen, hasKeys, onToggle }: OptionsProps): ReactNo
             onChange={() => onToggle(label)}
           />
           <span className="agent-option-words">
-            {breakable(label)}
-            {description && <span className="agent-option-more">{breakable(description)}</span>}
+            {breakable(exactName(label))}
+            {description && <span className="agent-option-more">{breakable(exactText(description))}</span>}
           </span>
           {i < LAST_KEY && (
             <span className="key" aria-hidden="true">

@@ -6,13 +6,15 @@ import { hostOf, type Metadata, type Source, safeLink, sourcesOf } from "@blocky
 import type { ReactNode } from "react";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
+import { useFirstEntries } from "./first-entries.tsx";
 
 type Citation = NonNullable<Metadata<"text">["citations"]>[number];
 
 export function Citations({ citations }: { citations: readonly Citation[] }): ReactNode {
+  const { first, more } = useFirstEntries(sourcesOf(citations));
   return (
     <ol className="citations" aria-label="Sources">
-      {sourcesOf(citations).map((source) => (
+      {first.map((source) => (
         <li key={source.url}>
           <SourceLink source={source} />
           {source.snippets.map((snippet) => (
@@ -22,6 +24,7 @@ export function Citations({ citations }: { citations: readonly Citation[] }): Re
           ))}
         </li>
       ))}
+      {more && <li>{more}</li>}
     </ol>
   );
 }

@@ -22,6 +22,7 @@ import { useSides } from "../rows/view-tree.ts";
 import { useText, useView } from "../state/session.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { FilePath } from "./file-path.tsx";
+import { useFirstEntries } from "./first-entries.tsx";
 import { Fold } from "./fold.tsx";
 import type { RendererProps } from "./renderer.ts";
 import { Counts, firstLine } from "./tool-line.tsx";
@@ -38,10 +39,11 @@ export function FileChangeBlock({ block }: RendererProps): ReactNode {
   const text = useText(block.id, needsText && block.chars > 0);
   const texts = changeTexts(changes, text?.toString() ?? "");
   const isNamed = useIsNamed(block);
+  const { first, more } = useFirstEntries(changes);
   return (
     <div className="result file-change">
       {heading !== undefined && <div className="dim change-note">{heading}</div>}
-      {changes.map((change, i) => (
+      {first.map((change, i) => (
         <FileChange
           key={i}
           block={block}
@@ -51,6 +53,7 @@ export function FileChangeBlock({ block }: RendererProps): ReactNode {
           isNamed={isNamed}
         />
       ))}
+      {more}
     </div>
   );
 }

@@ -19,6 +19,10 @@ export const FETCHED_CHARS = 8 * 1024;
 /** As many lines as an excerpt may have at either end. */
 export const EXCERPT_END_LINES = 13;
 
+// First entries
+/** So many entries of a list are drawn at a time: more than anybody reads, and few for a browser. */
+export const LIST_ENTRIES = 200;
+
 // JSON view
 /** Longer ones are trees. */
 export const JSON_TEXT_CHARS = 4_000;

@@ -6,6 +6,7 @@ import type { ReactNode } from "react";
 import { useBlock } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
+import { useFirstEntries } from "./first-entries.tsx";
 import { Fold } from "./fold.tsx";
 import { useLivingTodo } from "./form.ts";
 import type { RendererProps } from "./renderer.ts";
@@ -32,9 +33,10 @@ export function TodoBlock({ block }: RendererProps): ReactNode {
 }
 
 export function TodoList({ items }: { items: readonly Item[] }): ReactNode {
+  const { first, more } = useFirstEntries(items);
   return (
     <ul className="todo">
-      {items.map((item, i) => (
+      {first.map((item, i) => (
         <li key={i} className={`todo-${item.status}`}>
           <Icon name={ICONS[item.status]} />
           <span className="sr-only">{WORDS[item.status]}: </span>
@@ -43,6 +45,7 @@ export function TodoList({ items }: { items: readonly Item[] }): ReactNode {
           </span>
         </li>
       ))}
+      {more && <li>{more}</li>}
     </ul>
   );
 }

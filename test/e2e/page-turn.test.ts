@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isProblem } from "@blockyard/kernel";
+import { type Draft, isProblem } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitsIn, watchWaits } from "./page/waits.ts";
@@ -56,6 +56,45 @@ async function limited(resetsAt: number): Promise<string> {
 }
 
 describe("a turn", () => {
+  test("[V162] forked while the agent works, the next prompt goes on from there, whatever the agent says meanwhile", async () => {
+    const conversation = await newConversation(yard.kernel, "fork meanwhile");
+    const [, middle = "", last = ""] = await say(yard.kernel, conversation, [
+      { text: "one", role: "user" },
+      { text: "two" },
+      { text: "three" },
+    ]);
+    const write = async (plan: (draft: Draft) => null) => {
+      const written = await yard.kernel.write(conversation, { agent: "tester", plan });
+      if (isProblem(written)) throw new Error(written.message);
+    };
+    const turn = { id: "turn-fork", provider: "claude", agent: "claude", startedAt: Date.now() };
+    await write((draft) => {
+      draft.setTurn({ ...turn, startedBy: "tester", status: "running" });
+      return null;
+    });
+    const { page, context } = await yard.open(`/c/${conversation}`);
+    await page.getByRole("textbox", { name: "Prompt" }).fill("From two, ");
+    await page.locator(`[data-block="${middle}"]`).focus();
+    await page.keyboard.press("f");
+    await page.getByText("Your next prompt continues from an earlier block").waitFor();
+    await write((draft) => {
+      draft.create({ kind: "text", role: "model", text: "four", parent: last, status: "done" });
+      return null;
+    });
+    await page.getByText("four").waitFor();
+    await page.keyboard.press("End");
+    await page.keyboard.type("please");
+    await page.keyboard.press("Enter");
+    const sent = async () => {
+      const blocks = await yard.kernel.allBlocks(conversation);
+      if (isProblem(blocks)) throw new Error(blocks.message);
+      const found = blocks.find(({ role, parent }) => role === "user" && parent !== null);
+      return found && (found.metadata.queued?.parent ?? found.parent);
+    };
+    await expect.poll(sent).toBe(middle);
+    await context.close();
+  });
+
   test("[CM9] at a usage limit continues by itself: every window says so, also after a reload", async () => {
     const conversation = await limited(Math.floor(Date.now() / 1_000) + 3_600);
     const { page, context } = await yard.open(`/c/${conversation}`);

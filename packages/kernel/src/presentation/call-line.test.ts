@@ -114,6 +114,11 @@ it("[V122] that a call failed is said once, at the end of its line", () => {
   const failed = { toolName: "mcp__lab__fail", success: false };
   expect(cameWords(call({ ...failed, shortResult: "failed" }), [])).toBeUndefined();
   expect(cameWords(call({ ...failed, shortResult: "no such file" }), [])).toBe("no such file");
+  const stopped = {
+    ...call({ toolName: "Bash", reason: "cancelled", shortResult: "interrupted" }),
+    status: "error",
+  } as const;
+  expect(cameWords(stopped, [])).toBeUndefined();
 });
 
 it("[V122] an error that no result tells is shown below, and not in the line", () => {

@@ -64,8 +64,9 @@ export function cameWords(call: Facts, results: readonly Facts[], folder?: strin
   const isSaid =
     isAnswered(metadata) || results.some((result) => givenAnswers(result.metadata) !== undefined);
   if (shortResult === undefined || isSaid) return undefined;
-  // That it failed is said at the end of the line.
-  if (shortResult === callOutcome(call).word) return undefined;
+  // That it failed, or was stopped, is said at the end of the line.
+  const { state, word } = callOutcome(call);
+  if (shortResult === word || (state === "stopped" && shortResult === "interrupted")) return undefined;
   return shortenPaths(shortResult, folder);
 }
 

@@ -620,6 +620,12 @@ describe("turns and errors", () => {
     },
   );
 
+  it("[X15] while it reconnects, only the count of the line changes: its words name no attempt", () => {
+    const retry = (n: number) => ({ type: "error", message: `Reconnecting... ${n}/5 (stream closed)` });
+    const [begun] = eventsOf([turn, retry(1), retry(2)]).filter(({ type }) => type === "block-start");
+    expect(begun).toMatchObject({ text: "Reconnecting... (stream closed)" });
+  });
+
   it("[X15] an error that the turn survives is a warning", () => {
     const folded = run(turn, { type: "error", message: "odd" }, message("i", "ok"), finished());
     expect(folded.blocks[0]).toMatchObject({ status: "done", text: "odd", metadata: { notice: "warning" } });

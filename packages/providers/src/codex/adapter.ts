@@ -226,7 +226,9 @@ function addRetry(state: CodexState, out: BlockEvent[], message: string): void {
   if (state.retry === undefined) {
     const key = noticeKey(state);
     state.retry = { key, times: 1, message };
-    out.push(...noticeBlock(key, message, "retry").slice(0, 1));
+    // Which one it is ("1/5") would stay while the line counts on.
+    const counted = message.replace(/\s*\b\d+\/\d+/, "");
+    out.push(...noticeBlock(key, counted, "retry").slice(0, 1));
     return;
   }
   state.retry.times++;
@@ -238,8 +240,7 @@ function endRetries(state: CodexState, out: BlockEvent[]): void {
   const { retry } = state;
   if (retry === undefined) return;
   state.retry = undefined;
-  const text = retry.times === 1 ? undefined : readFailure(retry.message).text;
-  out.push({ type: "block-end", key: retry.key, status: "done", ...given({ text }) });
+  out.push({ type: "block-end", key: retry.key, status: "done", text: readFailure(retry.message).text });
 }
 
 /** The turn went on: the error was none that ends it. */

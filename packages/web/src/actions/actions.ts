@@ -15,6 +15,7 @@ import { editing, forgetHead, notify, overlay } from "../state/page-state.ts";
 import { go, linkTo } from "../state/route.ts";
 import type { Session } from "../state/session.tsx";
 import { copyText } from "../ui/copy.tsx";
+import { forkNext } from "./resend.ts";
 
 export async function copyBlock(session: Session, block: Block): Promise<void> {
   const view = [...session.replica.views.values()].find((known) => known.conversation === block.conversation);
@@ -32,6 +33,9 @@ export function editBlock(block: Block): void {
 /** What is typed next is the prompt that goes on from here. */
 export async function forkAt(session: Session, block: Block): Promise<void> {
   invite("prompt");
+  // The next block of an agent that works would take the conversation back to its own branch: the prompt itself says where it goes.
+  const view = [...session.replica.views.values()].find((known) => known.conversation === block.conversation);
+  if (view?.record?.running.length) return forkNext(block);
   const answer = await session.write("conversation.fork", { block_id: block.id });
   if (isProblem(answer)) return refused("Couldn't fork", answer);
   forgetHead(block.conversation);

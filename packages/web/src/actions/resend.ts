@@ -19,8 +19,8 @@ export interface Resent {
   readonly attachments: readonly Attachment[];
   /** Behind what it stands; null: it is the first; absent: at the end. */
   readonly parent?: BlockId | null;
-  /** Taken into the field, or sent as it is. */
-  readonly how: "edit" | "send";
+  /** Taken into the field, or sent as it is; or what is in the field goes there when it is sent. */
+  readonly how: "edit" | "send" | "fork";
 }
 
 /** What the composer of its conversation takes next. */
@@ -41,6 +41,11 @@ export async function retryTurn(session: Session, view: View, turn: string): Pro
   invite("prompt");
   const sent = await promptOf(session, view, turn);
   if (sent) resent.set({ ...sent, how: "send" });
+}
+
+/** What is written next goes behind a block, while the agent works on elsewhere. */
+export function forkNext({ conversation, id }: Block): void {
+  resent.set({ conversation, text: "", attachments: [], parent: id, how: "fork" });
 }
 
 export function continueTurn({ conversation }: View): void {

@@ -9,7 +9,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     "Sign in to the provider again or check your API key, then resend the prompt.",
   ],
   [/rate.?limit|429/i, "Rate limited. Wait a moment, then resend the prompt."],
-  [/overload|529|503|server_error|500/i, "Provider error. Try again later."],
+  [/overload|529|503|server.?error|500/i, "Provider error. Try again later."],
   [/model.?not.?found|404|model/i, "Choose another model in the composer and resend the prompt."],
   [
     /budget|max_turns|max_budget/i,

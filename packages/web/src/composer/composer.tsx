@@ -91,7 +91,7 @@ function Box({ conversation, isRunning, last, view }: BoxProps): ReactNode {
       {letters.map((letter, i) => (
         <Sending key={i} text={letter.text} />
       ))}
-      {sending.isBranch && <BranchNote onCancel={sending.cancelBranch} />}
+      {sending.branch && <BranchNote how={sending.branch} onCancel={sending.cancelBranch} />}
       <ContextChips view={view} />
       <AttachedList attachments={attachments} />
       <Field
@@ -127,11 +127,18 @@ function promptHint(isRunning: boolean, isOver: boolean, steers: boolean): strin
   return steers ? "Queue a follow-up, or send it now…" : "Queue a follow-up…";
 }
 
-function BranchNote({ onCancel }: { onCancel: () => void }): ReactNode {
+interface BranchNoteProps {
+  readonly how: "edit" | "fork";
+  readonly onCancel: () => void;
+}
+
+function BranchNote({ how, onCancel }: BranchNoteProps): ReactNode {
+  const what =
+    how === "edit" ? "Editing an earlier message." : "Your next prompt continues from an earlier block.";
   return (
     <div className="branch-note" role="status">
       <Icon name="branch" />
-      <span>Editing an earlier message. Later messages stay on another branch</span>
+      <span>{what} Later messages stay on another branch</span>
       <button type="button" className="quiet-button" onClick={onCancel}>
         Cancel
       </button>

@@ -18,8 +18,13 @@ import { remember } from "./history.ts";
 import { post } from "./outbox.ts";
 import { type Asked, startTurn } from "./start-turn.ts";
 
-/** The place behind which the prompt of a conversation goes that is being written anew. */
-const branches = new Cell<ReadonlyMap<ConversationId, BlockId | null>>(new Map());
+/** Where the prompt of a conversation goes that is being written anew, or that was forked while its agent works. */
+interface Branch {
+  readonly parent: BlockId | null;
+  readonly how: "edit" | "fork";
+}
+
+const branches = new Cell<ReadonlyMap<ConversationId, Branch>>(new Map());
 
 /** The conversation that this page has just begun: its field goes on where the first one was left. */
 let begun: ConversationId | undefined;
@@ -42,8 +47,8 @@ interface Sending {
   setText(step: (now: string) => string): void;
   readonly canSend: boolean;
   submit(when?: "next"): void;
-  /** An earlier message is being written anew. */
-  readonly isBranch: boolean;
+  /** An earlier message is being written anew, or the next one goes on from an earlier block. */
+  readonly branch: Branch["how"] | undefined;
   cancelBranch(): void;
   /** A message that waited is in the field again. */
   takeBack(text: string, files: NonNullable<QueuedMark["attachments"]>): void;
@@ -62,7 +67,7 @@ export function useSending({ conversation, view, agent, attachments }: SendingPr
     setText(() => "");
     const taken = attachments.take();
     const included = conversation === undefined ? toInclude.get() : [];
-    const parent = branch === undefined ? view && wayOf(view) : branch;
+    const parent = branch === undefined ? view && wayOf(view) : branch.parent;
     if (conversation !== undefined) leaveBranch(conversation);
     const send = (to: ConversationId | undefined) =>
       startTurn(session, {
@@ -90,19 +95,24 @@ export function useSending({ conversation, view, agent, attachments }: SendingPr
     post(conversation, { text: prompt, send, end: () => undefined }, () => undefined);
   };
   useResent(conversation, (sent) => {
-    if (sent.how === "send") return sendAgain(sent);
-    setText(() => sent.text);
-    attachments.bring(sent.attachments);
-    if (conversation !== undefined && sent.parent !== undefined) enterBranch(conversation, sent.parent);
+    const { how, parent } = sent;
+    if (how === "send") return sendAgain(sent);
+    if (how === "edit") {
+      setText(() => sent.text);
+      attachments.bring(sent.attachments);
+    }
+    if (conversation !== undefined && parent !== undefined) enterBranch(conversation, { parent, how });
     focusPrompt();
   });
   return {
-    ...{ text, setText, canSend, submit, isBranch: branch !== undefined },
+    ...{ text, setText, canSend, submit, branch: branch?.how },
     cancelBranch() {
       if (conversation !== undefined) leaveBranch(conversation);
+      focusPrompt();
+      // Who has only forked has written it for here as well.
+      if (branch?.how === "fork") return;
       setText(() => "");
       attachments.take().drop();
-      focusPrompt();
     },
     takeBack(back, files) {
       setText((now) => joined(now, back));
@@ -112,8 +122,8 @@ export function useSending({ conversation, view, agent, attachments }: SendingPr
   };
 }
 
-function enterBranch(conversation: ConversationId, parent: BlockId | null): void {
-  branches.change((all) => new Map(all).set(conversation, parent));
+function enterBranch(conversation: ConversationId, branch: Branch): void {
+  branches.change((all) => new Map(all).set(conversation, branch));
 }
 
 function leaveBranch(conversation: ConversationId): void {

@@ -371,6 +371,24 @@ describe("questions", () => {
     );
   });
 
+  it("[D67] a usage limit that the turn has reached is said, with when it is reset", async () => {
+    const primary = { usedPercent: 100, windowDurationMins: 300, resetsAt: 1_795_016_675 };
+    const error = { message: "You've hit your usage limit.", codexErrorInfo: "usageLimitExceeded" };
+    const also = [
+      { method: "account/rateLimits/updated", params: { rateLimits: { primary, secondary: null } } },
+      { method: "error", params: { error, willRetry: false } },
+    ];
+    const world = new World({ recording: "text", also });
+    await world.turn();
+    const said = (await world.blocks()).filter(({ kind }) => kind === "error");
+    expect(said.map(({ metadata }) => metadata)).toContainEqual(
+      expect.objectContaining({
+        code: "usage_limit",
+        details: { provider: "codex", resets_at: primary.resetsAt * 1_000 },
+      }),
+    );
+  });
+
   const PLACE = /threadId\\":\\"([\w-]+)\\",\\"turnId\\":\\"([\w-]+)/;
   const [, threadId = "", turnId = ""] =
     PLACE.exec(readFileSync(join(RECORDINGS, "text.jsonl"), "utf8")) ?? [];

@@ -14,8 +14,8 @@ import { type ChildOptions, childDriver } from "../../child-run.ts";
 import type { Abilities, Driver } from "../../driver.ts";
 import { SANDBOXES } from "../../mode.ts";
 import { openingOf } from "../../opening.ts";
-import type { Run, TurnRequest, TurnStart } from "../../run.ts";
-import { SecondTry } from "../../second-try.ts";
+import type { TurnRequest, TurnStart } from "../../run.ts";
+import { SecondTry, type Trial } from "../../second-try.ts";
 import { commandIn } from "./commands.ts";
 import { FirstStart } from "./first-start.ts";
 import { CodexTold } from "./offers.ts";
@@ -67,19 +67,11 @@ export function codexDriver(options: ChildOptions): Driver {
       };
       const first = await begin(false);
       if (isProblem(first)) return first;
-      return new SecondTry(
-        {
-          ...bound(first),
-          get isLost() {
-            return first.isLost || first.needsExec;
-          },
-        },
-        () => {
-          if (!first.needsExec) return begin(true);
-          if (stamp !== undefined) unfit.add(stamp);
-          return old.start(start);
-        },
-      );
+      return new SecondTry(bound(first), () => {
+        if (!first.needsExec) return begin(true);
+        if (stamp !== undefined) unfit.add(stamp);
+        return old.start(start);
+      });
     },
     refusesModel: ({ model, effort }) => told.refusesModel(model, effort),
     login: () => told.login(),
@@ -91,8 +83,8 @@ export function codexDriver(options: ChildOptions): Driver {
   };
 }
 
-/** The functions of a run, to be called on it. */
-function bound(run: CodexRun): Run {
+/** The functions of a run, to be called on it. What it comes to know later is asked for then: a copy of this would not have it. */
+function bound(run: CodexRun): Trial {
   return {
     ended: run.ended,
     stop: (reason) => run.stop(reason),
@@ -102,6 +94,9 @@ function bound(run: CodexRun): Run {
     send: (message) => run.send(message),
     get limit() {
       return run.limit;
+    },
+    get isLost() {
+      return run.isLost || run.needsExec;
     },
     setModel: (model) => run.setModel(model),
     setEffort: (effort) => run.setEffort(effort),

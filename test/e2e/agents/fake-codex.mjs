@@ -7,7 +7,7 @@
  *   recording   the file · log   where it writes down what it reads
  *   dieAt, hangAt, garbageAt, floodAt   before this printed line: is killed, says nothing more, prints nonsense, prints 5,000 lines
  *   also        lines that it prints before its turn ends; at "answer" it waits for one · version   of the program · loggedOut · noAppServer
- *   lost        it has no thread to go on with
+ *   lost        it has no thread to go on with · refuses   it ends at once, with these words
  *   neverEnds   it says nothing of its turn's end
  *   lingers     it does not end with its input · ignoresInterrupt
  */
@@ -24,6 +24,10 @@ if (process.argv[2] !== "app-server") {
 if (plan.noAppServer) {
   console.error("error: unrecognized subcommand 'app-server'");
   process.exit(2);
+}
+if (plan.refuses) {
+  console.error(plan.refuses);
+  process.exit(1);
 }
 
 /** Requests of the recorded client that ours makes as well; what else it asked for is left out. */

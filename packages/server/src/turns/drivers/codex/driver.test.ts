@@ -260,6 +260,14 @@ describe("a turn", () => {
     expect((await world.turn()).error).toContain("codex login");
   });
 
+  it("[D89] that does not start says why, without a list of addresses", async () => {
+    const why = "Error: approval_policy is no longer supported; remove this setting";
+    const trace = "\n\nStack backtrace:\n   0: <unknown>\n   1: main\n             at ./main.rs:3:5\n";
+    const { error } = await new World({ recording: "text", refuses: why + trace }).turn();
+    expect(error).toContain(why);
+    expect(error).not.toMatch(/backtrace|unknown|main/);
+  });
+
   it("[D89] whose thread another program has open says so", async () => {
     const locked = altered("text", (lines) =>
       lines.map((line) =>

@@ -371,8 +371,9 @@ function reasonOf({ problem: code, message }: Problem): string {
   return code === "gone" ? ENDED : message;
 }
 
-/** Its log is coloured. */
+/** Its log is coloured, and its last words are followed by where in the program they were said. */
 function plain(end: ChildEnd): ChildEnd {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of the colours
-  return { ...end, stderr: end.stderr.replace(/\u001b\[[0-9;]*m/g, "") };
+  const words = end.stderr.replace(/\u001b\[[0-9;]*m/g, "");
+  return { ...end, stderr: words.replace(/\n\s*Stack backtrace:\n[\s\S]*$/, "") };
 }

@@ -70,6 +70,14 @@ it("[D7] a command of several lines shows line by line above its exact input", (
   ]);
 });
 
+it("[D7] a long command of an agent that does not tell its input shows whole", () => {
+  const command = `echo ${"x".repeat(300)}; rm -rf ~`;
+  const ask = { id: "a", kind: "permission", state: "asked", title: command, input: {} };
+  const metadata = { toolName: "run_shell_command", ask: { ...ask, subject: { type: "command", command } } };
+  const text = askText({ ...asking("c/gemini/1", {}), metadata } as BlockSnapshot);
+  expect(text.split("\n")[1]).toBe(`  │ ${command}`);
+});
+
 it("[D7] the same request on another block is asked for itself", async () => {
   const blocks = [asking("c/bob/1", {}), asking("c/claude/2", {}), asking("c/claude/2", {})];
   const client = {

@@ -212,10 +212,12 @@ export function askText({ metadata }: BlockSnapshot): string {
   const ask = askOf(metadata) as Ask;
   const { title, input, subject } = ask;
   const what = visible(JSON.stringify(input ?? metadata.input ?? {}, null, 2));
+  // Of an agent that does not tell its input, such as Gemini CLI, the command stands nowhere else in full.
+  const isUntold = what === "{}";
   const shown =
     subject?.type === "diff"
       ? subject.diff
-      : subject?.type === "command" && subject.command.trim().includes("\n")
+      : subject?.type === "command" && (isUntold || subject.command.trim().includes("\n"))
         ? subject.command
         : undefined;
   const isPlanless = ask.kind === "plan" && !hasPlan(ask);

@@ -429,6 +429,13 @@ describe("sessions and turns", () => {
     expect(of(folded, "tool_result").map(({ text }) => text)).toEqual(["found it", '{\n  "rows": 2\n}']);
   });
 
+  it("[Y5] a thought of Gemini's without a heading has none", () => {
+    const think = (text: string) =>
+      update({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text } });
+    const folded = played([prompt(1), think("****\nHm"), say("Done"), think("**Why**\nHm"), answer(1)]);
+    expect(of(folded, "thinking").map(({ text }) => text)).toEqual(["Hm", "**Why**\nHm"]);
+  });
+
   it("[Y12] a plan in words is said, and leaves the list alone", () => {
     const entries = [{ content: "A", status: "pending", priority: "high" }];
     const plan = (said: JsonObject) => update({ sessionUpdate: "plan_update", plan: said });

@@ -454,3 +454,9 @@ it("[C42] sessions are found with what belongs to them", () => {
     },
   ]);
 });
+
+it("[P7] a log that ends in a retry outside of a turn leaves nothing open", () => {
+  const failed = { type: "system", subtype: "api_error", uuid: "e", retryAttempt: 1, timestamp: at() };
+  const folded = importRecords([failed]);
+  expect(folded.blocks).toMatchObject([{ status: "done", metadata: { notice: "retry" } }]);
+});

@@ -24,6 +24,7 @@ import {
   noteRecord,
   openLogTurn,
 } from "./log-turn.ts";
+import { endRetries } from "./notice.ts";
 import { newState, type Out, PROVIDER, type State } from "./state.ts";
 import { tellSession } from "./turn.ts";
 
@@ -61,6 +62,7 @@ export function importClaudeLog(files: LogFiles, run: string): readonly BlockEve
     if (!agent.isUsed && promptOf(agent) !== "Warmup") importAgent(work, agent, agent.agentId);
   tellTitle(work);
   closeLogTurn(work.state, work.out, work.turns, "interrupted");
+  endRetries(work.state, work.out);
   // What still went on in the background when the log ended.
   for (const call of [...work.state.calls.values()].reverse()) breakCall(work.out, call, "interrupted");
   return work.out;

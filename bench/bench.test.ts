@@ -1,4 +1,6 @@
-/** The arithmetic of benches, on numbers small enough to check by hand. */
+/** The arithmetic of benches, on numbers small enough to check by hand; and that `npm run bench` finds its benches. */
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { alternate, type Bench, judge, keeps, measured, median, quantile, worst } from "./bench.ts";
 
@@ -74,4 +76,12 @@ describe("measured", () => {
     expect(judge(bench, { r: worst([good, bad]) }).pass).toBe(false);
     expect(worst([good, bad], false)).toBe(good);
   });
+});
+
+it("lists its benches: whatever lies beside them and is none would stop all of them", () => {
+  const run = fileURLToPath(new URL("./run.ts", import.meta.url));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [run, "--list"], { encoding: "utf8" });
+  expect(stderr).not.toContain("must export a bench");
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^append +What share/m);
 });

@@ -17,7 +17,7 @@ import { Node } from "../test/nodes/harness.ts";
 import { connectTo, startServer, type TestClient } from "../test/postgres/server.ts";
 import { type Bench, type Figure, measured, type Report } from "./bench.ts";
 import { seeded, tokens } from "./corpus/prose.ts";
-import { Quota } from "./quota.ts";
+import { Quota } from "./nodes/quota.ts";
 
 const NODES = 3;
 const WRITERS = 24;

@@ -44,6 +44,12 @@ describe("[C44] a command in the background", () => {
     ]);
   });
 
+  it("[P7] that is told twice leaves nothing open", () => {
+    const { blocks } = fold(eventsOf([...launched, ...launched.slice(2)], true));
+    const open = blocks.filter(({ status }) => status === "running");
+    expect([blocks.filter(({ kind }) => kind === "command").length, open]).toEqual([2, []]);
+  });
+
   const notice = (status: string, summary: string) =>
     system("task_notification", { task_id: "b1", tool_use_id: "t", status, summary });
   it.each([

@@ -107,6 +107,9 @@ export function toolResult(state: State, out: Out, result: ToolResult): void {
     });
     // A command in the background runs until it ends.
     if (goesOn && shown.kind === "command") {
+      // Of a call that is answered again, the last answer goes on.
+      if (call.openResult !== undefined)
+        out.push({ type: "block-end", key: call.openResult, status: "done" });
       call.openResult = blockKey;
       continue;
     }

@@ -749,3 +749,15 @@ describe("turns and errors", () => {
     expect(run(thread(), { type: "turn.failed", error: {} }).turns[0]?.status).toBe("error");
   });
 });
+
+it("[P7] an item that can be read only when it ends is a call beside what could not be read", () => {
+  const { blocks } = run(
+    thread(),
+    turn,
+    started({ id: "i", type: "hologram" }),
+    completed({ id: "i", type: "hologram", tool: "scan", arguments: { a: 1 }, result: "ok", status: "completed" }),
+    finished(),
+  );
+  expect(blocks.map(({ kind }) => kind)).toEqual(["unknown", "tool_call", "tool_result"]);
+  expect(blocks[0]?.metadata).not.toHaveProperty("success");
+});

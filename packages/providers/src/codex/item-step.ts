@@ -31,7 +31,9 @@ export function stepItem(state: CodexState, out: BlockEvent[], event: string, wh
   const isEnd = event === "item.completed";
   if (state.ended.get(named) === lookOf(type, item, raw)) return;
   if (state.ended.has(named) && !isEnd) return;
-  const known = findOpen(state, named, type, event === "item.started" ? undefined : item);
+  const found = findOpen(state, named, type, event === "item.started" ? undefined : item);
+  // What could not be read when it began is a block of its own, of a kind that nothing else goes on in.
+  const known = item !== undefined && found?.open.toolName === "" ? undefined : found;
   // An id that an open item of another type has is none.
   const id = known === undefined && state.open.has(named) ? `${named}@${state.items}` : named;
   if (item === undefined) stepUnknown(state, out, { id, type, raw, known, isEnd });

@@ -755,7 +755,14 @@ it("[P7] an item that can be read only when it ends is a call beside what could 
     thread(),
     turn,
     started({ id: "i", type: "hologram" }),
-    completed({ id: "i", type: "hologram", tool: "scan", arguments: { a: 1 }, result: "ok", status: "completed" }),
+    completed({
+      id: "i",
+      type: "hologram",
+      tool: "scan",
+      arguments: { a: 1 },
+      result: "ok",
+      status: "completed",
+    }),
     finished(),
   );
   expect(blocks.map(({ kind }) => kind)).toEqual(["unknown", "tool_call", "tool_result"]);

@@ -94,6 +94,26 @@ describe("a diagram", () => {
     await context.close();
   });
 
+  test("[V43] whose row is gone before what draws is here is drawn, and shown when one comes back", async () => {
+    const { page, context, complaints, conversation } = await openWith(FLOW);
+    const held = Promise.withResolvers<void>();
+    await page.route("**/assets/draw-*.js", async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    const frame = page.waitForRequest(/diagram-frame/);
+    await press(page);
+    await page.getByRole("link", { name: "New task" }).click();
+    await page.locator(".fence-tool").waitFor({ state: "detached" });
+    held.resolve();
+    await frame;
+    await page.locator("iframe").waitFor({ state: "detached" });
+    await page.locator(`.sidebar a[href="/c/${conversation}"]`).click();
+    await page.waitForSelector(".diagram img");
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
   test("[V43] that takes too long is given up, and its frame is gone; so is one that sends nonsense", async () => {
     const { page, context } = await openWith(FLOW);
     const answers = [

@@ -38,15 +38,15 @@ addEventListener("message", (event) => {
 parent.postMessage("ready", "*");
 
 async function draw({ source, isDark, colors }: DrawRequest): Promise<Drawn> {
-  mermaid.initialize({
-    ...{ startOnLoad: false, securityLevel: "strict", suppressErrorRendering: true, secure: OURS },
-    ...{ maxTextSize: MAX_SOURCE_CHARS, maxEdges: MAX_EDGES },
-    ...{ htmlLabels: false, flowchart: { htmlLabels: false }, class: { htmlLabels: false } },
-    ...{ theme: isDark ? "dark" : "default", darkMode: isDark, themeVariables: colors },
-    fontFamily: "system-ui, sans-serif",
-    gantt: { useWidth: 800 },
-  });
   try {
+    mermaid.initialize({
+      ...{ startOnLoad: false, securityLevel: "strict", suppressErrorRendering: true, secure: OURS },
+      ...{ maxTextSize: MAX_SOURCE_CHARS, maxEdges: MAX_EDGES },
+      ...{ htmlLabels: false, flowchart: { htmlLabels: false }, class: { htmlLabels: false } },
+      ...{ theme: isDark ? "dark" : "default", darkMode: isDark, themeVariables: colors },
+      fontFamily: "system-ui, sans-serif",
+      gantt: { useWidth: 800 },
+    });
     const { svg } = await mermaid.render("diagram", source);
     const made = new DOMParser().parseFromString(svg, "text/html").querySelector("svg");
     if (!made) return { error: "nothing was drawn" };

@@ -86,9 +86,10 @@ function isDrawn(data: unknown): data is Drawn {
   return typeof error === "string" || (typeof svg === "string" && typeof css === "string");
 }
 
-/** The theme's colours as they are where the diagram is shown. */
+/** The theme's colours as they are where the diagram is shown; a row that has left the screen meanwhile has none. */
 function colorsAt(place: HTMLElement): DrawRequest["colors"] {
-  const probe = place.appendChild(document.createElement("span"));
+  const home = place.isConnected ? place : document.body;
+  const probe = home.appendChild(document.createElement("span"));
   const colors = Object.entries(COLORS).map(([name, property]) => {
     probe.style.color = `var(${property})`;
     return [name, getComputedStyle(probe).color];

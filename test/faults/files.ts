@@ -131,7 +131,10 @@ export async function raceLinks({ rounds, tell }: Run): Promise<Outcome> {
   });
   const counts = { made: 0, saved: 0, refused: 0 };
   await new Promise((ready) => flipper.stdout?.once("data", ready));
-  for (let round = 0; round < rounds; round++) {
+  // Where the rounds are quicker than the swaps, more of them follow until both have met.
+  const raced = (): boolean => counts.saved > 0 && counts.refused > 0 && swaps >= 20;
+  let round = 0;
+  for (; round < rounds || (!raced() && round < rounds * 100); round++) {
     const opened = await world.files.open(`d/f${round % 50}`, { agent: "eve", isOwner: true, create: true });
     if (isProblem(opened)) {
       counts.refused++;
@@ -150,11 +153,10 @@ export async function raceLinks({ rounds, tell }: Run): Promise<Outcome> {
   await new Promise((gone) => flipper.once("close", gone));
   const failures: string[] = [];
   if (world.hash() !== before) failures.push("something outside of the root, or in .git, has changed");
-  if (counts.saved === 0 || counts.refused === 0 || swaps < 20)
-    failures.push(`the race was none: ${JSON.stringify(counts)}, ${swaps} swaps`);
+  if (!raced()) failures.push(`the race was none: ${JSON.stringify(counts)}, ${swaps} swaps`);
   await world.close();
   const summary = `${swaps} swaps; ${counts.made} made, ${counts.saved} saved, ${counts.refused} refused`;
-  return { name: "links", rounds, failures, summary };
+  return { name: "links", rounds: round, failures, summary };
 }
 
 function makeWorld() {

@@ -65,7 +65,7 @@ async function fillBlock(store: Store, script: StoreScript, random: Random): Pro
   if (!random.chance(0.2)) return;
   const { version } = script.block(id);
   const text = await store.text(id);
-  await store.fold(id, { version, text, state: Buffer.from(random.text(5)), anchors: { model: "AAEC" } });
+  await store.compact(id, { version, text, state: Buffer.from(random.text(5)), anchors: { model: "AAEC" } });
 }
 
 /** All that the store gives back, in an order that does not depend on how it is stored. */
@@ -102,11 +102,14 @@ export async function everything(store: Store): Promise<string> {
 }
 
 async function wholeBlock(store: Store, block: Block): Promise<unknown> {
-  const { fold, ops } = await store.log(block.id, { version: 0 });
-  // Where the cuts are that the store may make is not part of what it has; nor where a run began of which a fold took
+  const { compacted, ops } = await store.log(block.id, { version: 0 });
+  // Where the cuts are that the store may make is not part of what it has; nor where a run began of which a compaction took
   // the first part.
-  const merged = mergeRuns(ops).map((op, i) => (i === 0 && fold !== undefined ? { ...op, seqFrom: 0 } : op));
-  const log = { fold, ops: merged };
+  const merged = mergeRuns(ops).map((op, i) =>
+    i === 0 && compacted !== undefined ? { ...op, seqFrom: 0 } : op,
+  );
+  // Older databases were hashed under this name.
+  const log = { fold: compacted, ops: merged };
   return { block: await store.block(block.id), log, text: await store.text(block.id) };
 }
 

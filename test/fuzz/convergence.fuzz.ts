@@ -1,9 +1,9 @@
 /**
  * Convergence [R28]: a few replicas of one block and two hundred steps of everything that can happen to it. Thin
- * replicas fold splices, merging ones are edited while away, models stream, people write directly, undo, compare and
- * set; the kernel is closed, crashes, folds history; updates come late, twice and out of order.
+ * replicas apply splices, merging ones are edited while away, models stream, people write directly, undo, compare and
+ * set; the kernel is closed, crashes, compacts history; updates come late, twice and out of order.
  *
- * After every commit the reference (reference.ts) must hold the same text as the fold of the splices. At points in
+ * After every commit the reference (reference.ts) must hold the text that the splices come to. At points in
  * between, and at the end, everything that can tell the text must tell the same: the kernel, the store, the log, the
  * undo model, a kernel that was just opened, and at the end every replica. In some runs people type only at the ends
  * of the text: then every stream must be in one piece.
@@ -55,7 +55,7 @@ export const fuzz: Fuzz = {
     "reload",
     "crash",
     "crash that lost accepted text",
-    "fold",
+    "compacted",
     "stream in one piece",
   ],
   async run(seed): Promise<FuzzOutcome> {
@@ -87,7 +87,7 @@ const WEIGHTS = {
   reload: 2,
   crash: 2,
   promote: 1,
-  fold: 2,
+  compacted: 2,
   check: 3,
   other: 3,
 };
@@ -104,7 +104,7 @@ class World {
   /** In this run people type at the ends of the text only. */
   readonly #ends: boolean;
   readonly #reference = new Reference();
-  /** The fold of the splices as they were told. */
+  /** What the splices come to, as they were told. */
   #shadow = "";
   #version = 0;
   #seq = 0;
@@ -275,8 +275,8 @@ class World {
         return this.#crash();
       case "promote":
         return this.#write("ana", (draft) => draft.promote(this.#block));
-      case "fold":
-        return this.#fold();
+      case "compacted":
+        return this.#compact();
       case "check":
         return this.#check();
       case "other":
@@ -447,13 +447,13 @@ class World {
     this.#hear(ops.sort((a, b) => a.seq - b.seq));
   }
 
-  async #fold(): Promise<void> {
+  async #compact(): Promise<void> {
     await this.#quiet();
     if (!this.#isPromoted) return;
-    const failed = await this.#kernel.fold(this.#block);
+    const failed = await this.#kernel.compact(this.#block);
     if (isProblem(failed)) throw new Error(failed.message);
-    this.#reference.fold();
-    this.#count("fold");
+    this.#reference.compact();
+    this.#count("compacted");
   }
 
   // ------------------------------------------------------------------------------------------------ the checks
@@ -480,8 +480,8 @@ class World {
     }
     this.#same("store's text", await this.#store.inner.text(this.#block));
     const log = await this.#store.inner.log(this.#block, { version: 0 });
-    let text = log.fold?.text ?? "";
-    let version = log.fold?.version ?? 0;
+    let text = log.compacted?.text ?? "";
+    let version = log.compacted?.version ?? 0;
     for (const op of log.ops) {
       text = follow(text, version, op);
       version = op.version;

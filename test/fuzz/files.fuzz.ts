@@ -1,6 +1,6 @@
 /**
  * A file that agents edit here and other programs edit on the disk, with saves, looks, deletions, moves, restarts, kills and
- * folds in any order. Every line that anybody writes is unique, so it can be said of each where it must be:
+ * compactions in any order. Every line that anybody writes is unique, so it can be said of each where it must be:
  *
  * - at rest without a conflict the block and the disk are equal and hold every line of both sides;
  * - in a conflict the block holds all that was written here, the disk all that was written there, untouched;
@@ -18,7 +18,7 @@ const PATH = "folder/file.txt";
 
 export const fuzz: Fuzz = {
   name: "files",
-  sometimes: ["merged", "conflict", "resolved", "deleted", "killed", "folded", "undone"],
+  sometimes: ["merged", "conflict", "resolved", "deleted", "killed", "compacted", "undone"],
   async run(seed): Promise<FuzzOutcome> {
     const world = await World.start(seed);
     try {
@@ -69,7 +69,7 @@ class World {
       delete: 3,
       restart: 4,
       kill: 5,
-      fold: 3,
+      compacted: 3,
     });
     if (what === "edit") await this.#edit();
     else if (what === "outside") this.#outside();
@@ -80,7 +80,7 @@ class World {
     else if (what === "delete") await this.#delete();
     else if (what === "restart") await this.lab.restart();
     else if (what === "kill") await this.lab.restart({ isKilled: true });
-    else await this.#fold();
+    else await this.#compact();
     if (what === "kill") this.#hit("killed");
     await this.#check(what);
   }
@@ -200,8 +200,8 @@ class World {
     if (isProblem(made)) throw new Error(made.message);
   }
 
-  async #fold(): Promise<void> {
-    if (!(await this.lab.kernel.fold(this.#id, 0))) this.#hit("folded");
+  async #compact(): Promise<void> {
+    if (!(await this.lab.kernel.compact(this.#id, 0))) this.#hit("compacted");
   }
 
   // -- what must be so

@@ -19,7 +19,7 @@ interface Work {
   active: boolean;
 }
 
-/** Text that was folded: nobody can undo it. */
+/** Text that was compacted: nobody can undo it. */
 const GROUND = 0;
 /** The version, and so the unit, that makes a block. */
 const CREATION = 1;
@@ -32,16 +32,16 @@ export class Reference {
   readonly #streams = new Map<AgentId, Cell | null>();
   #writer: AgentId = "";
   #isPromoted = false;
-  #hasFolded = false;
+  #hasCompacted = false;
   /** Whether a stream must go on exactly where it is expected: not where somebody may remember more than this. */
   #isStrict = true;
 
-  /** `ground` is text of a folded history. */
+  /** `ground` is text of a compacted history. */
   constructor(ground?: string) {
     if (ground === undefined) return;
     this.#cells = ground.split("").map((char) => ({ char, work: GROUND, deletedBy: [] }));
     this.#isPromoted = true;
-    this.#hasFolded = true;
+    this.#hasCompacted = true;
   }
 
   get text(): string {
@@ -67,13 +67,13 @@ export class Reference {
   }
 
   /**
-   * As `apply`, where several kernels write: one may remember what another has folded away, and undo that. Then the op
+   * As `apply`, where several kernels write: one may remember what another has compacted away, and undo that. Then the op
    * is an edit of the ground, and its unit, if it is known here at all, can no longer be taken back.
    */
   take(op: Op, text: string): "done" | "forgotten" {
     const flip = op.body.type === "splice" ? (op.body.undo ?? op.body.redo) : undefined;
-    this.#isStrict = !this.#hasFolded;
-    if (op.body.type !== "splice" || flip === undefined || !this.#hasFolded) {
+    this.#isStrict = !this.#hasCompacted;
+    if (op.body.type !== "splice" || flip === undefined || !this.#hasCompacted) {
       this.apply(op);
       return this.#agree(text);
     }
@@ -96,7 +96,7 @@ export class Reference {
   }
 
   /** The history so far is given up: what is visible is ground. */
-  fold(): void {
+  compact(): void {
     const kept = new Map<Cell, Cell>();
     for (const cell of this.#cells) {
       if (this.#isVisible(cell)) kept.set(cell, { char: cell.char, work: GROUND, deletedBy: [] });
@@ -107,7 +107,7 @@ export class Reference {
       this.#streams.set(agent, seen === undefined ? null : (kept.get(seen) as Cell));
     }
     this.#cells = [...kept.values()];
-    this.#hasFolded = true;
+    this.#hasCompacted = true;
     this.#works.clear();
     this.#undone = new Map();
   }

@@ -1,5 +1,5 @@
 /**
- * The store on SQLite against the one in memory: the same random commits, folds and raw bytes to both, with little room
+ * The store on SQLite against the one in memory: the same random commits, compactions and raw bytes to both, with little room
  * before things flush, so that every mixture of recent and flushed comes up. Now and then the store is closed and
  * opened, or killed: then its files, as they are, are opened somewhere else.
  */
@@ -22,8 +22,8 @@ export const fuzz: Fuzz = {
     "commit",
     "streamed append",
     "moved",
-    "fold",
-    "fold inside a run",
+    "compacted",
+    "compacted inside a run",
     "raw",
     "reopen",
     "kill",
@@ -66,7 +66,7 @@ class StoreRun {
     for (let step = 0; step < STEPS; step++) {
       const kind = this.#random.weighted({
         commit: 60,
-        fold: 4,
+        compacted: 4,
         raw: 6,
         reopen: 2,
         kill: 3,
@@ -96,8 +96,8 @@ class StoreRun {
         return this.#commit();
       case "moved":
         return this.#moved();
-      case "fold":
-        return this.#fold();
+      case "compacted":
+        return this.#compact();
       case "raw":
         return this.#raw();
       case "query":
@@ -180,17 +180,22 @@ class StoreRun {
     return JSON.stringify(kept) === JSON.stringify(wanted) ? undefined : "another answer to a stale commit";
   }
 
-  async #fold(): Promise<undefined> {
+  async #compact(): Promise<undefined> {
     const block = this.#someBlock();
     if (block === undefined) return;
     const { ops } = await this.#memory.log(block, { version: 0 });
     const last = ops.at(this.#random.below(ops.length));
     if (last === undefined) return;
-    if (last.body.type === "append" && last !== ops.at(-1)) this.#count("fold inside a run");
+    if (last.body.type === "append" && last !== ops.at(-1)) this.#count("compacted inside a run");
     const text = await textAt(this.#memory, block, last.version);
-    const fold = { version: last.version, text, anchors: { ada: "AA==" }, state: Uint8Array.of(1, 2, 3) };
-    await this.#memory.fold(block, fold);
-    await this.#store.fold(block, fold);
+    const compacted = {
+      version: last.version,
+      text,
+      anchors: { ada: "AA==" },
+      state: Uint8Array.of(1, 2, 3),
+    };
+    await this.#memory.compact(block, compacted);
+    await this.#store.compact(block, compacted);
   }
 
   async #raw(): Promise<undefined> {
@@ -227,12 +232,12 @@ class StoreRun {
       : { seq: this.#random.below(600) };
     const [kept, wanted] = [await this.#store.log(block, after), await this.#memory.log(block, after)];
     const ends = (ops: typeof kept.ops) => mergeRuns(ops).map(({ version }) => version);
-    // A run may begin before the point, and a fold inside it is then given once more; where ops end is the same.
+    // A run may begin before the point, and a compaction inside it is then given once more; where ops end is the same.
     if (JSON.stringify(ends(kept.ops)) !== JSON.stringify(ends(wanted.ops))) {
       return `${block} after ${JSON.stringify(after)}: ${ends(kept.ops)} instead of ${ends(wanted.ops)}`;
     }
-    return wanted.fold !== undefined && kept.fold === undefined
-      ? `${block}: the fold was not given`
+    return wanted.compacted !== undefined && kept.compacted === undefined
+      ? `${block}: the compaction was not given`
       : undefined;
   }
 
@@ -271,8 +276,8 @@ const TURN = { id: "t", provider: "p", agent: "model", status: "running", starte
 
 /** The text at a version, from a copy of the history, the slow way. */
 async function textAt(store: MemoryStore, block: BlockId, version: number): Promise<string> {
-  const { fold, ops } = await store.log(block, { version: 0 });
-  let text = fold?.text ?? "";
+  const { compacted, ops } = await store.log(block, { version: 0 });
+  let text = compacted?.text ?? "";
   for (const op of ops) {
     if (op.version > version) break;
     const { body } = op;

@@ -51,7 +51,7 @@ async function finds(store: Store, asked: Partial<SearchQuery>, wanted: readonly
 
 export const contentChecks: readonly StoreCheck[] = [
   {
-    title: "[S5] [S9] random commits, folds and raw bytes through two nodes: the same as in memory",
+    title: "[S5] [S9] random commits, compactions and raw bytes through two nodes: the same as in memory",
     async run(server) {
       const url = await server.newDatabase();
       const stores = await Promise.all([openPostgresStore(url), openPostgresStore(url)]);
@@ -60,14 +60,14 @@ export const contentChecks: readonly StoreCheck[] = [
       const scripts = ["a", "b", "c"].map((id) => new StoreScript(id));
       for (let step = 0; step < STEPS; step++) {
         const store = random.pick(stores);
-        const kind = random.weighted({ commit: 80, fold: 3, raw: 8, gather: 3 });
+        const kind = random.weighted({ commit: 80, compacted: 3, raw: 8, gather: 3 });
         if (kind === "gather") await store.gather();
         else if (kind === "raw") {
           const run = { conversation: "a", run: `turn-${random.between(1, 2)}` };
           const bytes = Buffer.from(random.text(random.below(200)));
           await memory.appendRaw(run, bytes);
           await store.appendRaw(run, bytes);
-        } else if (kind === "fold") await foldBoth(memory, store, random, scripts);
+        } else if (kind === "compacted") await compactBoth(memory, store, random, scripts);
         else {
           const script = random.pick(scripts);
           for (let i = random.between(1, 3); i > 0; i--) someOp(script, random);
@@ -150,7 +150,7 @@ export const contentChecks: readonly StoreCheck[] = [
         await finds(one, {}, []);
       }
       const { version } = script.block(block);
-      await one.fold(block, { version, text: await one.text(block), anchors: {} });
+      await one.compact(block, { version, text: await one.text(block), anchors: {} });
       await finds(two, { pattern: "pincushion" }, [block]);
       await Promise.all([one.close(), two.close()]);
       return undefined;
@@ -274,8 +274,8 @@ function someOp(script: StoreScript, random: Random): void {
   }
 }
 
-/** Folds some block at some version, the same in both. */
-async function foldBoth(
+/** Compacts some block at some version, the same in both. */
+async function compactBoth(
   memory: MemoryStore,
   store: PostgresStore,
   random: Random,
@@ -284,7 +284,7 @@ async function foldBoth(
   const blocks = scripts.flatMap((script) => [...script.blocks.keys()]);
   const block = blocks.length > 0 ? random.pick(blocks) : undefined;
   if (block === undefined) return;
-  const { fold: older, ops } = await memory.log(block, { version: 0 });
+  const { compacted: older, ops } = await memory.log(block, { version: 0 });
   if (ops.length === 0) return;
   const last = random.below(ops.length);
   let text = older?.text ?? "";
@@ -294,7 +294,7 @@ async function foldBoth(
     for (const { at, del, ins } of body.splices) text = text.slice(0, at) + ins + text.slice(at + del.length);
   }
   const version = ops[last]?.version ?? 0;
-  const fold = { version, text, anchors: { ada: "AA==" }, state: Uint8Array.of(1, 2, 3) };
-  await memory.fold(block, fold);
-  await store.fold(block, fold);
+  const compacted = { version, text, anchors: { ada: "AA==" }, state: Uint8Array.of(1, 2, 3) };
+  await memory.compact(block, compacted);
+  await store.compact(block, compacted);
 }

@@ -27,9 +27,9 @@ export interface Entry {
   /** What each agent's append stream has written here. */
   readonly streams: Map<AgentId, string>;
   reference: Reference;
-  /** The text after each version, and the version that history was folded at. */
+  /** The text after each version, and the version that history was compacted at. */
   readonly texts: string[];
-  folded: number;
+  compacted: number;
 }
 
 export class Ledger {
@@ -56,11 +56,11 @@ export class Ledger {
   }
 
   /** The history of a block up to a version is given up; the version may be an old one by the time it is. */
-  fold(id: BlockId, version: number): void {
+  compact(id: BlockId, version: number): void {
     const entry = this.entry(id);
-    if (version <= entry.folded) return;
-    this.#count(version < entry.version ? "fold of an older version" : "fold");
-    entry.folded = version;
+    if (version <= entry.compacted) return;
+    this.#count(version < entry.version ? "compacted of an older version" : "compacted");
+    entry.compacted = version;
     entry.reference = new Reference(entry.texts[version]);
     for (const op of this.ops) {
       if (op.block === id && op.version > version)
@@ -89,7 +89,7 @@ export class Ledger {
     entry.version = op.version;
     entry.texts[op.version] = entry.text;
     const outcome = entry.reference.take(op, entry.text);
-    if (outcome === "forgotten") this.#count("undo of what another node has folded");
+    if (outcome === "forgotten") this.#count("undo of what another node has compacted");
     this.#countTokens(op);
     this.#noteStream(entry, op);
     const ends = op.body.type === "status" && isEnded(op.body.status);
@@ -110,7 +110,7 @@ export class Ledger {
       streams: new Map(),
       reference: new Reference(),
       texts: [],
-      folded: 0,
+      compacted: 0,
     };
     this.entries.set(id, entry);
     return entry;

@@ -148,13 +148,13 @@ describe("[R28] a stream goes on behind its last character", () => {
     expect(await setting.text()).toBe("Hello world|");
   });
 
-  it("also if the history was folded in between, or before", async () => {
+  it("also if the history was compacted in between, or before", async () => {
     const setting = await Setting.with("Hello ");
     await setting.replace("ana", "lo ", "");
     await setting.undo("ana", "undo");
-    expect(await setting.kernel.fold(setting.block)).toBeUndefined();
+    expect(await setting.kernel.compact(setting.block)).toBeUndefined();
     await setting.append("model", "wor");
-    expect(await setting.kernel.fold(setting.block)).toBeUndefined();
+    expect(await setting.kernel.compact(setting.block)).toBeUndefined();
     await setting.replace("ana", "wor", "");
     await setting.undo("ana", "undo");
     await setting.append("model", "ld");
@@ -277,13 +277,13 @@ describe("[R25] two nodes", () => {
     expect(told).toEqual(Array.from({ length: (record?.seq ?? 0) - 2 }, (_, i) => i + 3));
   });
 
-  it("[R29] can read a log in which one of them undid what the other had folded", async () => {
+  it("[R29] can read a log in which one of them undid what the other had compacted", async () => {
     const setting = await Setting.with("");
     const other = setting.open();
     await setting.replace("ana", "", "x", other);
     await setting.replace("ana", "", "-", other);
     expect(good(await other.history(setting.block)).units("ana")).toHaveLength(2);
-    expect(await setting.open().fold(setting.block)).toBeUndefined();
+    expect(await setting.open().compact(setting.block)).toBeUndefined();
     await setting.replace("ben", "x", "", other);
     await setting.undo("ana", "undo", other);
     await setting.undo("ana", "undo", other);

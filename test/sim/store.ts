@@ -11,7 +11,7 @@ import {
   type BlockLog,
   type Commit,
   type CommitAnswer,
-  type Fold,
+  type Compacted,
   MemoryNodes,
   type MemoryStore,
   type Op,
@@ -53,7 +53,7 @@ export class SimStore {
   readonly inner: MemoryStore;
   /** Every commit that took effect, in the order in which it did. */
   onCommitted: (commit: Commit) => void = () => {};
-  onFolded: (block: BlockId, version: number) => void = () => {};
+  onCompacted: (block: BlockId, version: number) => void = () => {};
   readonly #env: VirtualEnv;
   readonly #random: Random;
   readonly #count: Count;
@@ -154,7 +154,7 @@ export class SimStore {
     }
     const method = this.inner[name] as (...given: unknown[]) => Promise<unknown>;
     const answer = await method.apply(this.inner, [...given]);
-    if (name === "fold") this.onFolded(given[0] as BlockId, (given[1] as Fold).version);
+    if (name === "compact") this.onCompacted(given[0] as BlockId, (given[1] as Compacted).version);
     await this.#delay();
     if (!state.alive) return never();
     return name === "log" ? withRuns(answer as BlockLog, this.#random) : answer;

@@ -74,7 +74,7 @@ export class World {
         this.note(`commit ${commit.ops.map((op) => `${op.seq}:${op.block}:${op.version}:${op.body.type}`)}`);
         this.ledger.take(commit);
       });
-    this.store.onFolded = (block, version) => this.guard(() => this.ledger.fold(block, version));
+    this.store.onCompacted = (block, version) => this.guard(() => this.ledger.compact(block, version));
     await Promise.all([this.#start(), this.#start()]);
   }
 
@@ -140,12 +140,12 @@ export class World {
     }
   }
 
-  /** Changes of weather, crashes, clocks that jump, folds, until the agents' work is done. */
+  /** Changes of weather, crashes, clocks that jump, compactions, until the agents' work is done. */
   async misbehave(forMs: number): Promise<void> {
     const until = this.env.monotonic() + forMs;
     while (this.env.monotonic() < until) {
       await this.sleep(this.random.between(5, 120));
-      switch (this.random.weighted({ weather: 10, crash: 4, clock: 4, fold: 12, wake: 6 })) {
+      switch (this.random.weighted({ weather: 10, crash: 4, clock: 4, compacted: 12, wake: 6 })) {
         case "weather":
           this.store.weather = this.random.pick(WEATHERS);
           break;
@@ -156,8 +156,8 @@ export class World {
           this.env.wallOffset += this.random.pick([-1, 1]) * this.random.pick([HOUR_MS, 8_760 * HOUR_MS]);
           this.count("clock jump");
           break;
-        case "fold":
-          await this.#fold();
+        case "compacted":
+          await this.#compact();
           break;
         case "wake":
           this.#wakeAll();
@@ -202,16 +202,16 @@ export class World {
     }
   }
 
-  async #fold(): Promise<void> {
+  async #compact(): Promise<void> {
     const ids = [...this.ledger.entries.keys()];
     if (ids.length === 0) return;
     const node = await this.node();
     const id = this.random.pick(ids);
     const answer = await this.within(
       500,
-      node.kernel.fold(id).then((failed) => failed ?? "done"),
+      node.kernel.compact(id).then((failed) => failed ?? "done"),
     );
-    if (answer !== undefined && !isProblem(answer)) this.note(`fold ${id}`);
+    if (answer !== undefined && !isProblem(answer)) this.note(`compacted ${id}`);
   }
 
   /** At the end: every kernel, the store and the ledger tell the same. */

@@ -17,7 +17,7 @@ export interface Change {
   /** The touched blocks as they are now. */
   readonly blocks: readonly Block[];
   readonly turns: readonly Turn[];
-  /** Of these blocks, ops are missing: another node has folded them before they were heard of here. Read them anew. */
+  /** Of these blocks, ops are missing: another node has compacted them before they were heard of here. Read them anew. */
   readonly renewed?: readonly BlockId[];
   /** Blocks that a subscriber is given whole, because it lacks more of them than the ops say. */
   readonly whole?: readonly Snapshot[];

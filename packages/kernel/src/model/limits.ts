@@ -64,10 +64,10 @@ export const limits = {
   burstMs: 1_000,
   /** Promoted text is kept in CRDT pieces of at most this many UTF-16 units. */
   pieceChars: 64 * 1024,
-  /** A promoted, finished block is folded after this long without a write. */
-  foldAfterMs: 10 * 60_000,
+  /** A promoted, finished block is compacted after this long without a write. */
+  compactAfterMs: 10 * 60_000,
   /** … or as soon as it holds this many ops. */
-  foldAfterOps: 2_000,
+  compactAfterOps: 2_000,
   /** Loaded texts kept in memory, in UTF-16 units over all blocks, and as a count. */
   loadedChars: 16 * 1024 * 1024,
   loadedBlocks: 4_096,
@@ -144,6 +144,8 @@ export const limits = {
   hintedConversations: 10_000,
   /** So long after another node's commit a conversation is one that several nodes write to: commits to it are planned in turn. */
   rivalMs: 1_000,
+  /** Keys are looked for again in a turn where what came meanwhile is at least one such share of what was looked for. */
+  moreKeysShare: 2,
   /** How often what others have committed is looked for without a hint; how many of the newest conversations are looked at. */
   lookMs: 1_000,
   lookedAtConversations: 100,

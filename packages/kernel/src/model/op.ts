@@ -1,6 +1,6 @@
 /**
  * The op: one immutable committed change. The ops of a conversation, in order of `seq`, are the ground truth; a block
- * is what its ops fold to, in order of `version`. This file defines them; how a record follows from them is in
+ * is what its ops come to, in order of `version`. This file defines them; how a record follows from them is in
  * apply.ts, how the text does in text/.
  *
  * Numbers: `seq` is dense in a conversation and given by the store's commit. `version` is dense in a block. `unit` is

@@ -261,6 +261,40 @@ describe("[N20] nodes that write to one conversation", () => {
     expect(good(await nodes[0]!.kernel.allBlocks(id))).toHaveLength(3);
   });
 
+  it("go together with those that came while their turn was waited for, each done once", async () => {
+    const harness = new TestHarness();
+    const nodes = [await harness.node(), await harness.node()];
+    const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
+    const write = (node: number, key: string) =>
+      nodes[node]!.kernel.write(id, {
+        agent: "ann",
+        key,
+        plan: (draft) => draft.create({ kind: "text", role: "user", text: key, status: "done" }),
+      });
+    await write(1, "first");
+    const made = good(await write(0, "again"));
+    const inTurn = harness.store.commitInTurn.bind(harness.store);
+    const came: ReturnType<typeof write>[] = [];
+    let turns = 0;
+    harness.store.commitInTurn = (turned) =>
+      inTurn({
+        ...turned,
+        keys: () => {
+          turns++;
+          return turned.keys();
+        },
+        moreKeys: () => {
+          if (came.length === 0) for (const key of ["again", "a", "b"]) came.push(write(1, key));
+          return turned.moreKeys();
+        },
+      });
+    await write(1, "second");
+    expect(await came[0]).toEqual(made);
+    await Promise.all(came);
+    expect(turns).toBe(1);
+    expect(good(await nodes[0]!.kernel.allBlocks(id))).toHaveLength(5);
+  });
+
   it("are told what is not known, and what was not written, of a turn that ends badly", async () => {
     const harness = new TestHarness();
     const nodes = [await harness.node(), await harness.node()];

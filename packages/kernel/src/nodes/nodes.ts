@@ -106,7 +106,7 @@ export class Nodes {
     const { block } = at.cursor;
     if (!this.#kernel.open().has(at.conversation) || conversationOf(block) !== at.conversation) return;
     const log = at.version === 0 ? { ops: [] } : await this.#kernel.log(block, { version: at.version });
-    if (!isProblem(log) && !("fold" in log && log.fold)) cursors.setFar(at, log.ops);
+    if (!isProblem(log) && !("compacted" in log && log.compacted)) cursors.setFar(at, log.ops);
   }
 
   /** Leaves: what this node ran must have ended. */

@@ -50,19 +50,19 @@ describe("[N1] what was missed", () => {
     expect(missed?.ops).toEqual([grown]);
   });
 
-  it("has no ops of a block that was folded while it was read", async () => {
+  it("has no ops of a block that was compacted while it was read", async () => {
     const { store, conversation, write } = await openHarness();
     const block = await write();
     let reads = 0;
-    const folding = replaced(store, {
+    const compacting = replaced(store, {
       log: async (id, after) => {
-        if (++reads > 1) return { fold: { version: 2, text: "", anchors: {} }, ops: [] };
+        if (++reads > 1) return { compacted: { version: 2, text: "", anchors: {} }, ops: [] };
         const log = await store.log(id, after);
         await write(block);
         return log;
       },
     });
-    const missed = await readMissed(folding, conversation, 1);
+    const missed = await readMissed(compacting, conversation, 1);
     expect(missed).toMatchObject({ ops: [], renewed: [block], record: { seq: 3 } });
   });
 });

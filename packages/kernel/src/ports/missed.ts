@@ -38,9 +38,9 @@ export async function readMissed(
     const now = await store.conversation(conversation);
     if (now?.seq === record.seq) {
       const all = [...read.values()];
-      for (const { log } of all) if (!log.fold) ops.push(...log.ops);
+      for (const { log } of all) if (!log.compacted) ops.push(...log.ops);
       ops.sort((a, b) => a.seq - b.seq);
-      const renewed = all.filter(({ log }) => log.fold).map(({ block }) => block.id);
+      const renewed = all.filter(({ log }) => log.compacted).map(({ block }) => block.id);
       return { record, turns, blocks: all.map(({ block }) => block), ops, renewed };
     }
     from = record.seq;
@@ -48,7 +48,7 @@ export async function readMissed(
   throw new Error("the conversation changes faster than it can be read");
 }
 
-/** Whether the ops are among what was committed; undefined if that was folded since and cannot be told any more. */
+/** Whether the ops are among what was committed; undefined if that was compacted since and cannot be told any more. */
 export function wasTaken({ ops, renewed }: Missed, own: readonly Op[]): boolean | undefined {
   if (own.some((op) => op.block !== null && renewed.includes(op.block))) return undefined;
   return own.every((op) => ops.some((stored) => holds(stored, op)));

@@ -7,7 +7,7 @@
  *   - a commit is atomic: ops, block records, the conversation's record, turns and answers appear together or not at all;
  *   - `seq` is dense per conversation; a commit on another sequence number than the stored one is `moved`;
  *   - ops come back as they went in, in order, except that appends of one unit may have been merged into runs, and that
- *     ops before a fold are gone;
+ *     ops before a compaction are gone;
  *   - block records and turns are derived (they could be rebuilt from the ops) but are always as new as the ops.
  */
 
@@ -46,7 +46,7 @@ export interface Missed {
   readonly turns: readonly Turn[];
   readonly blocks: readonly Block[];
   readonly ops: readonly Op[];
-  /** Blocks of which ops are missing: they were folded. */
+  /** Blocks of which ops are missing: they were compacted. */
   readonly renewed: readonly BlockId[];
 }
 
@@ -60,26 +60,28 @@ export interface TurnedCommit {
   since(): number;
   /** Keys of writes whose stored answers the planner has to know. */
   keys(): readonly string[];
+  /** Keys of writes that came after `keys` was asked, if so many came that they are worth another look. May be asked once more. */
+  moreKeys(): readonly string[];
   /** Takes in what was missed, if anything was, and plans on it; undefined: there is nothing to commit. */
   plan(missed: Missed | undefined, answers: ReadonlyMap<string, Json>): Commit | undefined;
 }
 
-/** What a block's text is made of: a fold, if there was one, and the ops after it. */
+/** What a block's text is made of: a compaction, if there was one, and the ops after it. */
 export interface BlockLog {
-  /** The text (and CRDT state, for a promoted block) at `version`; absent when no history was folded. */
-  readonly fold?: Fold;
-  /** All ops of the block after the fold and after the point that was asked for, in order of version. */
+  /** The text (and CRDT state, for a promoted block) at `version`; absent when no history was compacted. */
+  readonly compacted?: Compacted;
+  /** All ops of the block after the compaction and after the point that was asked for, in order of version. */
   readonly ops: readonly Op[];
 }
 
 export type LogPoint = { readonly version: number } | { readonly seq: number };
 
-export interface Fold {
+export interface Compacted {
   readonly version: number;
   readonly text: string;
   /** CRDT state of a promoted block: it keeps the identity of every character, so that old replicas still merge. */
   readonly state?: Uint8Array;
-  /** Append anchors of agents at the fold. */
+  /** Append anchors of agents at the compaction. */
   readonly anchors: { readonly [agent: string]: string };
 }
 
@@ -211,7 +213,7 @@ export interface Store {
   blocks(query: BlockQuery): Promise<readonly Block[]>;
   /**
    * Ops of a block after a version, or after a sequence number of its conversation. A run that begins before that point
-   * and ends after it is given whole. The fold is given when history is asked for that it has replaced.
+   * and ends after it is given whole. The compaction is given when history is asked for that it has replaced.
    */
   log(block: BlockId, after: LogPoint): Promise<BlockLog>;
   /** The whole text, without its history: what reading and searching need. */
@@ -219,8 +221,8 @@ export interface Store {
   /** Ops of the conversation itself (no block) after `afterSeq`. */
   conversationOps(conversation: ConversationId, afterSeq: number): Promise<readonly Op[]>;
 
-  /** Replaces a block's ops up to `fold.version` by the fold. Never changes what the block is. */
-  fold(block: BlockId, fold: Fold): Promise<void>;
+  /** Replaces a block's ops up to `compacted.version` by the compaction. Never changes what the block is. */
+  compact(block: BlockId, compacted: Compacted): Promise<void>;
 
   search(query: SearchQuery): Promise<SearchAnswer | Problem>;
 

@@ -36,8 +36,8 @@ class MergingStore extends MemoryStore {
       } else merged.push(op);
     }
     const isAfter = (op: Op) => ("version" in after ? op.version > after.version : op.seq > after.seq);
-    const { fold } = await super.log(block, after);
-    return { ...(fold ? { fold } : {}), ops: merged.filter(isAfter) };
+    const { compacted } = await super.log(block, after);
+    return { ...(compacted ? { compacted } : {}), ops: merged.filter(isAfter) };
   }
 }
 

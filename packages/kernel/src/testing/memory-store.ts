@@ -23,10 +23,10 @@ import type {
   BlockQuery,
   Commit,
   CommitAnswer,
+  Compacted,
   ConversationQuery,
   Deletion,
   DeletionLog,
-  Fold,
   LogPoint,
   NodeRegister,
   RawRun,
@@ -54,9 +54,9 @@ interface KeptConversation {
 
 interface KeptBlock {
   record: Block;
-  fold: Fold | undefined;
-  /** Sequence number of the last op that the fold replaced. */
-  foldSeq: number;
+  compacted: Compacted | undefined;
+  /** Sequence number of the last op that the compaction replaced. */
+  compactedSeq: number;
   ops: Op[];
 }
 
@@ -108,7 +108,7 @@ export class MemoryStore implements Store {
       const kept = this.#conversations.get(conversation);
       if ((kept?.record.seq ?? 0) !== (missed?.record.seq ?? since)) continue; // it has moved while it was read
       const answers = new Map<string, Json>();
-      for (const key of keys) {
+      for (const key of [...keys, ...turned.moreKeys()]) {
         const answer = kept?.answers.get(key);
         if (answer !== undefined) answers.set(key, answer);
       }
@@ -162,14 +162,15 @@ export class MemoryStore implements Store {
     const kept = this.#blocks.get(block);
     const isAfter = (op: Op) => ("version" in after ? op.version > after.version : op.seq > after.seq);
     const ops = (kept?.ops ?? []).filter(isAfter).map(withOwnBytes);
-    if (kept?.fold === undefined) return { ops };
-    const replaced = "version" in after ? after.version < kept.fold.version : after.seq < kept.foldSeq;
-    return replaced ? { fold: foldWithOwnBytes(kept.fold), ops } : { ops };
+    if (kept?.compacted === undefined) return { ops };
+    const replaced =
+      "version" in after ? after.version < kept.compacted.version : after.seq < kept.compactedSeq;
+    return replaced ? { compacted: withOwnState(kept.compacted), ops } : { ops };
   }
 
   async text(block: BlockId): Promise<string> {
     const kept = this.#blocks.get(block);
-    let text = kept?.fold?.text ?? "";
+    let text = kept?.compacted?.text ?? "";
     for (const op of kept?.ops ?? []) {
       for (const splice of splicesOf(op)) text = spliced(text, splice);
     }
@@ -180,18 +181,18 @@ export class MemoryStore implements Store {
     return (this.#conversations.get(conversation)?.ops ?? []).filter((op) => op.seq > afterSeq);
   }
 
-  async fold(block: BlockId, fold: Fold): Promise<void> {
+  async compact(block: BlockId, compacted: Compacted): Promise<void> {
     const kept = this.#blocks.get(block);
-    assert(kept !== undefined, `fold of ${block}, which does not exist`);
+    assert(kept !== undefined, `compaction of ${block}, which does not exist`);
     assert(
-      fold.version <= kept.record.version,
-      `fold of ${block} at ${fold.version} is past its last version`,
+      compacted.version <= kept.record.version,
+      `compaction of ${block} at ${compacted.version} is past its last version`,
     );
-    // A fold that came late is older than what is kept: its ops are gone already, and so is its use.
-    if (kept.fold !== undefined && fold.version <= kept.fold.version) return;
-    kept.fold = freeze(foldWithOwnBytes(fold));
-    kept.foldSeq = kept.ops.findLast((op) => op.version <= fold.version)?.seq ?? kept.foldSeq;
-    kept.ops = kept.ops.filter((op) => op.version > fold.version);
+    // A compaction that came late is older than what is kept: its ops are gone already, and so is its use.
+    if (kept.compacted !== undefined && compacted.version <= kept.compacted.version) return;
+    kept.compacted = freeze(withOwnState(compacted));
+    kept.compactedSeq = kept.ops.findLast((op) => op.version <= compacted.version)?.seq ?? kept.compactedSeq;
+    kept.ops = kept.ops.filter((op) => op.version > compacted.version);
   }
 
   async search(query: SearchQuery): Promise<SearchAnswer | Problem> {
@@ -284,7 +285,7 @@ export class MemoryStore implements Store {
     const kept = this.#blocks.get(id);
     if (kept !== undefined) return kept;
     const record = records.find((block) => block.id === id) as Block;
-    const created = { record, fold: undefined, foldSeq: 0, ops: [] };
+    const created = { record, compacted: undefined, compactedSeq: 0, ops: [] };
     this.#blocks.set(id, created);
     return created;
   }
@@ -304,8 +305,8 @@ function withOwnBytes(op: Op): Op {
   return { ...op, body: { ...op.body, update: op.body.update.slice() } };
 }
 
-function foldWithOwnBytes(fold: Fold): Fold {
-  return fold.state === undefined ? fold : { ...fold, state: fold.state.slice() };
+function withOwnState(compacted: Compacted): Compacted {
+  return compacted.state === undefined ? compacted : { ...compacted, state: compacted.state.slice() };
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {

@@ -142,8 +142,8 @@ export const contract: readonly ContractCheck[] = [
       keep(script.status(block, "done", { reason: "truncated" }));
       await script.commit(store);
       for (const opened of [store, await reopen()]) {
-        const { ops, fold } = await opened.log(block, { version: 1 });
-        same(fold, undefined, "no fold");
+        const { ops, compacted } = await opened.log(block, { version: 1 });
+        same(compacted, undefined, "no compaction");
         sameRuns(ops, expected);
         await readsBack(opened, script);
       }
@@ -229,7 +229,7 @@ export const contract: readonly ContractCheck[] = [
     },
   },
   {
-    title: "[S9] a fold takes the place of the ops up to its version and changes nothing else",
+    title: "[S9] a compaction takes the place of the ops up to its version and changes nothing else",
     async run({ store, reopen }) {
       const script = new StoreScript("c");
       const block = script.create({ text: "a" });
@@ -239,44 +239,48 @@ export const contract: readonly ContractCheck[] = [
       await script.commit(store);
       const record = script.block(block);
       const state = Uint8Array.from([1, 2, 3]);
-      const fold = { version: first.version, text: "ab", state, anchors: { ada: "YW4=" } };
-      const kept = structured(fold);
-      await store.fold(block, fold);
+      const compacted = { version: first.version, text: "ab", state, anchors: { ada: "YW4=" } };
+      const kept = structured(compacted);
+      await store.compact(block, compacted);
       state.fill(0);
-      await store.fold(block, { version: promote.version, text: "a", anchors: {} }); // late: it is ignored
+      await store.compact(block, { version: promote.version, text: "a", anchors: {} }); // late: it is ignored
       for (const opened of [store, await reopen()]) {
-        same(await opened.log(block, { version: 0 }), { fold: kept, ops: [second] }, "the whole log");
+        same(await opened.log(block, { version: 0 }), { compacted: kept, ops: [second] }, "the whole log");
         same(
           await opened.log(block, { seq: first.seq - 1 }),
-          { fold: kept, ops: [second] },
-          "from before the fold",
+          { compacted: kept, ops: [second] },
+          "from before the compaction",
         );
-        same(await opened.log(block, { version: first.version }), { ops: [second] }, "after the fold");
-        same(await opened.log(block, { seq: first.seq }), { ops: [second] }, "after the fold, by number");
+        same(await opened.log(block, { version: first.version }), { ops: [second] }, "after the compaction");
+        same(
+          await opened.log(block, { seq: first.seq }),
+          { ops: [second] },
+          "after the compaction, by number",
+        );
         same(await opened.text(block), "cb", "text");
         same(await opened.block(block), record, "block");
       }
     },
   },
   {
-    title: "[S9] a folded block goes on, and can be folded again and entirely",
+    title: "[S9] a compacted block goes on, and can be compacted again and entirely",
     async run({ store, reopen }) {
       const script = new StoreScript("c");
       const block = script.create({ text: "" });
       for (let i = 0; i < 40; i++) script.append(block, `${i} `, 2);
       await script.commit(store);
       const text = await store.text(block);
-      await store.fold(block, { version: 20, text: text.slice(0, text.indexOf("19 ")), anchors: {} });
-      same(await store.text(block), text, "text, folded inside a run");
+      await store.compact(block, { version: 20, text: text.slice(0, text.indexOf("19 ")), anchors: {} });
+      same(await store.text(block), text, "text, compacted inside a run");
       const { version } = script.block(block);
-      await store.fold(block, { version, text, anchors: {} });
-      same(await store.text(block), text, "text, folded entirely");
+      await store.compact(block, { version, text, anchors: {} });
+      same(await store.text(block), text, "text, compacted entirely");
       const last = script.append(block, "end");
       await script.commit(store);
       for (const opened of [store, await reopen()]) {
         same(
           await opened.log(block, { version: 0 }),
-          { fold: { version, text, anchors: {} }, ops: [last] },
+          { compacted: { version, text, anchors: {} }, ops: [last] },
           "log",
         );
         same(await opened.text(block), `${text}end`, "text");
@@ -622,7 +626,7 @@ export const contract: readonly ContractCheck[] = [
       script.append(text, " and more", 2);
       script.splice(edited, "bob", [{ at: 0, del: "", ins: "x" }], new Uint8Array([1, 2]));
       await script.commit(store);
-      await store.fold(edited, { version: 2, text: "two", state: new Uint8Array([3]), anchors: {} });
+      await store.compact(edited, { version: 2, text: "two", state: new Uint8Array([3]), anchors: {} });
       script.status(text, "done");
       await script.commit(store);
       for (const opened of [store, await reopen()]) {
@@ -746,8 +750,8 @@ async function readsBack(store: Store, script: StoreScript): Promise<void> {
   same(await store.conversation(script.id), script.record, "record");
   for (const block of script.blocks.values()) {
     same(await store.block(block.id), block, "block");
-    const { fold, ops } = await store.log(block.id, { version: 0 });
-    let text = fold?.text ?? "";
+    const { compacted, ops } = await store.log(block.id, { version: 0 });
+    let text = compacted?.text ?? "";
     for (const op of ops) for (const splice of splicesOf(op)) text = spliced(text, splice);
     same(await store.text(block.id), text, "text and ops agree");
     same(text.length, block.chars, "length of the text");
@@ -819,6 +823,7 @@ function titleInTurn(known: Conversation, agent: string, title: string): TurnedC
     conversation,
     since: () => known.seq,
     keys: () => ["w0"],
+    moreKeys: () => ["w1"],
     plan: (missed, answers) => {
       const before = missed?.record ?? known;
       same(missed?.ops.length ?? 0, before.seq - known.seq, `what ${agent} missed`);

@@ -9,7 +9,7 @@ import { assert } from "../model/assert.ts";
 import type { AgentId, BlockId } from "../model/ids.ts";
 import { type Op, splicesOf } from "../model/op.ts";
 import type { Problem } from "../model/problem.ts";
-import type { BlockLog, Fold } from "../ports/store.ts";
+import type { BlockLog, Compacted } from "../ports/store.ts";
 import { MergeDocument, type Merged } from "./merge.ts";
 import { Text } from "./text.ts";
 import { UndoModel } from "./undo.ts";
@@ -18,12 +18,12 @@ export class BlockText {
   /** The text that a log adds up to. */
   static load(id: BlockId, log: BlockLog): BlockText {
     const loaded = new BlockText(id);
-    const { fold } = log;
-    if (fold) {
-      loaded.#value = Text.of(fold.text);
-      loaded.#version = fold.version;
-      for (const [agent, anchor] of Object.entries(fold.anchors)) loaded.#anchors.set(agent, anchor);
-      if (fold.state) loaded.#merge = MergeDocument.fromUpdates([fold.state]);
+    const { compacted } = log;
+    if (compacted) {
+      loaded.#value = Text.of(compacted.text);
+      loaded.#version = compacted.version;
+      for (const [agent, anchor] of Object.entries(compacted.anchors)) loaded.#anchors.set(agent, anchor);
+      if (compacted.state) loaded.#merge = MergeDocument.fromUpdates([compacted.state]);
     }
     loaded.#replay(log.ops);
     loaded.commit();
@@ -65,7 +65,7 @@ export class BlockText {
 
   /** Builds the undo model from the block's log, which must reach to the present version. */
   buildUndo(log: BlockLog): UndoModel {
-    const undo = new UndoModel(log.fold?.text ?? "", log.fold && streamEnds(log.fold));
+    const undo = new UndoModel(log.compacted?.text ?? "", log.compacted && streamEnds(log.compacted));
     for (const op of log.ops) undo.apply(op);
     assert(undo.toString() === this.#value.toString(), `undo model of ${this.id} has another text`);
     this.#undo = undo;
@@ -106,7 +106,7 @@ export class BlockText {
     return this.#merge.merge(update, this.#value);
   }
 
-  /** The anchors to keep when history is folded: one whose character was deleted moves to where its stream goes on. */
+  /** The anchors to keep when history is compacted: one whose character was deleted moves to where its stream goes on. */
   get anchors(): { readonly [agent: string]: string } {
     return Object.fromEntries(
       [...this.#anchors].map(([agent, anchor]) => [agent, this.#lasting(agent, anchor)]),
@@ -156,8 +156,8 @@ export class BlockText {
   }
 }
 
-/** Where the append streams go on in the text of a fold. */
-function streamEnds({ state, anchors }: Fold): Record<AgentId, number> {
+/** Where the append streams go on in the text of a compaction. */
+function streamEnds({ state, anchors }: Compacted): Record<AgentId, number> {
   if (state === undefined) return {};
   const merge = MergeDocument.fromUpdates([state]);
   return Object.fromEntries(Object.entries(anchors).map(([agent, anchor]) => [agent, merge.resolve(anchor)]));

@@ -69,7 +69,7 @@ describe("replicas", () => {
         await kernel.drain(id, "bot");
       }
       if (env.random() % 4 === 0) await catchUp(replica);
-      if (round === 30) await kernel.fold(id);
+      if (round === 30) await kernel.compact(id);
     }
     for (const replica of replicas) await catchUp(replica);
     const text = await store.text(id);
@@ -122,14 +122,14 @@ describe("replicas", () => {
     expect(((await kernel.read(id)) as { text: Text }).text.toString()).toBe("abc");
   });
 
-  it("[K29] a replica from before a fold still merges", async () => {
+  it("[K29] a replica from before a compaction still merges", async () => {
     const { store, kernel, id, join, send } = await world("one two");
     const offline = await join(1);
     await kernel.writeBlock(id, {
       agent: "ann",
       plan: (draft) => draft.splice(id, [{ at: 3, del: " two", ins: " 2 three" }]),
     });
-    await kernel.fold(id);
+    await kernel.compact(id);
     await send(offline.edit((text) => text.insert(0, ">> ")));
     expect(await store.text(id)).toBe(">> one 2 three");
   });

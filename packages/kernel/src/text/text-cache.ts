@@ -44,7 +44,7 @@ export class TextCache {
     if (text.undo) return;
     const log = await this.#store.log(id, { version: 0 });
     if (this.#texts.get(id) !== text || text.undo) return;
-    const version = log.ops.at(-1)?.version ?? log.fold?.version ?? 0;
+    const version = log.ops.at(-1)?.version ?? log.compacted?.version ?? 0;
     if (version === text.version) text.buildUndo(log);
     else if (version > text.version) this.drop(text);
   }

@@ -46,7 +46,7 @@ export class UndoModel {
   /** The unit that made the block, with its first text. */
   #creation: number | undefined;
 
-  /** `ground` is text whose history is folded away; `ends` says behind which offsets of it append streams go on. */
+  /** `ground` is text whose history is compacted away; `ends` says behind which offsets of it append streams go on. */
   constructor(ground = "", ends: Readonly<Record<AgentId, number>> = {}) {
     this.#spans = ground === "" ? [] : [{ text: ground, unit: GROUND, deletedBy: [], visible: true }];
     for (const [agent, at] of Object.entries(ends)) this.#mark(agent, at);
@@ -137,7 +137,7 @@ export class UndoModel {
   #flip(unit: number, active: boolean, splices: readonly Splice[]): void {
     const known = this.#units.get(unit);
     if (known === undefined || !sameSplices(this.difference(unit, active), splices)) {
-      // Planned by a kernel that remembers more than this model, whose history was folded: an edit of the ground.
+      // Planned by a kernel that remembers more than this model, whose history was compacted: an edit of the ground.
       if (known) this.#dropUnits(new Map([[unit, known.active]]));
       for (const splice of splices) this.#splice(splice, GROUND);
       return;

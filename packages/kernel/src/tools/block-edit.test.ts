@@ -135,11 +135,11 @@ describe("block.edit", () => {
     expect(await harness.text(id)).toBe("a\nB\nC\nd\ne\n");
   });
 
-  it("[T23] a base version before the fold is gone", async () => {
+  it("[T23] a base version before the compaction is gone", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "a\nb\n");
     await harness.ok("block.edit", { block_id: id, operations: [insert(0, "x")] });
-    await harness.kernel.fold(id);
+    await harness.kernel.compact(id);
     const answer = await harness.problem("block.edit", {
       block_id: id,
       base_version: 1,

@@ -60,10 +60,10 @@ export const blockHistory = tool({
     if (isProblem(block)) return block;
     const log = await call.kernel.log(block_id, { version: 0 });
     if (isProblem(log)) return log;
-    const present = log.ops.at(-1)?.version ?? log.fold?.version ?? 0;
+    const present = log.ops.at(-1)?.version ?? log.compacted?.version ?? 0;
     const content = version === undefined ? undefined : textAt(log, block_id, version, present);
     if (isProblem(content)) return content;
-    const model = new UndoModel(log.fold?.text ?? "");
+    const model = new UndoModel(log.compacted?.text ?? "");
     for (const op of log.ops) model.apply(op);
     const units = model.units(agent).reverse();
     const undo = model.nextUndo(call.caller.agent)?.unit;
@@ -87,10 +87,10 @@ function textAt(log: BlockLog, id: string, version: number, present: number): st
       present_version: present,
     });
   }
-  const { fold } = log;
-  if (fold && version < fold.version) return gone(id, version, fold.version);
-  let text = Text.of(fold?.text ?? "");
-  let at = fold?.version ?? 0;
+  const { compacted } = log;
+  if (compacted && version < compacted.version) return gone(id, version, compacted.version);
+  let text = Text.of(compacted?.text ?? "");
+  let at = compacted?.version ?? 0;
   for (const op of log.ops) {
     if (at === version) break;
     if (op.version > version) {

@@ -58,7 +58,7 @@ export async function patchSince(
     if (version === 0 || version > block.version) return snapshot(kernel, id);
     const log = await kernel.log(id, { version });
     if (isProblem(log)) return log;
-    if (log.fold) return snapshot(kernel, id);
+    if (log.compacted) return snapshot(kernel, id);
     if (log.ops.at(-1)?.version !== block.version) continue; // it was written to in between
     return patchOf(block, version, log.ops) ?? snapshot(kernel, id);
   }
@@ -84,7 +84,8 @@ function patchOf(block: Block, from: number, ops: readonly Op[]): BlockPatch | u
       else splices.push({ at, delete_count: del.length, insert: ins });
     }
   }
-  if (chars > block.chars + limits.frameChars / 64 || splices.length > limits.foldAfterOps) return undefined;
+  if (chars > block.chars + limits.frameChars / 64 || splices.length > limits.compactAfterOps)
+    return undefined;
   return {
     type: "patch",
     block_id: block.id,

@@ -104,7 +104,7 @@ describe("block.sync", () => {
     });
   });
 
-  it("[T42] what is new, folded away, from the future, or larger than the text is given whole", async () => {
+  it("[T42] what is new, compacted away, from the future, or larger than the text is given whole", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "a\n");
     const whole = async (version: number) => {
@@ -117,7 +117,7 @@ describe("block.sync", () => {
     await whole(0);
     await whole(99);
     await harness.ok("block.edit", { block_id: id, operations: [{ op: "insert", line: 0, content: "x" }] });
-    await harness.kernel.fold(id);
+    await harness.kernel.compact(id);
     await whole(1);
     const big = "y".repeat(100_000);
     await harness.ok("block.splice", { block_id: id, offset: 0, insert: big });
@@ -223,7 +223,7 @@ describe("block.sync", () => {
       const cursor = { id, seq: 0 };
       for (let round = 0; round < 150; round++) {
         await randomWrite(harness, ids[harness.env.random() % 2] as string, () => harness.env.random());
-        if (round === 100) await harness.kernel.fold(ids[1] as string);
+        if (round === 100) await harness.kernel.compact(ids[1] as string);
         if (harness.env.random() % 3 === 0) {
           await catchUp(harness, copy, cursor);
           await same(harness, copy, ids);

@@ -158,7 +158,7 @@ describe("block.history", () => {
     for (const [version, text] of texts) {
       expect(await harness.ok("block.history", { block_id: id, version })).toMatchObject({ content: text });
     }
-    await harness.kernel.fold(id);
+    await harness.kernel.compact(id);
     const last = (await harness.store.block(id))?.version as number;
     expect(await harness.problem("block.history", { block_id: id, version: 2 })).toMatchObject({
       problem: "gone",

@@ -59,7 +59,7 @@ export const cursorSet = tool({
       if (base > block.version) return inFuture(block, base);
       const log = base === block.version ? { ops: [] } : await kernel.log(block_id, { version: base });
       if (isProblem(log)) return log;
-      if (log.fold) return gone(block_id, base, log.fold.version);
+      if (log.compacted) return gone(block_id, base, log.compacted.version);
       const since = connect(
         base,
         log.ops.filter(({ version }) => version <= block.version),

@@ -51,8 +51,8 @@ async function tryOnce<T>(call: Call, id: BlockId, base: number, plan: SincePlan
   try {
     const log = await kernel.log(id, { version: base });
     if (isProblem(log)) return log;
-    const { fold } = log;
-    if (fold) return gone(id, base, fold.version);
+    const { compacted } = log;
+    if (compacted) return gone(id, base, compacted.version);
     return await kernel.writeBlock(id, {
       ...writer(call),
       plan: (draft) => {

@@ -85,7 +85,7 @@ export interface Tool<
    * Whether a call runs code, gives rights or takes them: it is in the audit log before it is done, and a page proves that
    * its person has just asked for exactly this.
    */
-  readonly sensitive?: (input: unknown) => boolean;
+  readonly sensitive?: (input: unknown, kernel: Kernel) => boolean | Promise<boolean>;
   /** The answer is `{ stream }`, an async iterable of items. */
   readonly streams?: true;
   /** Its input holds texts or metadata: it may be long. That of every other tool is short. */

@@ -394,7 +394,7 @@ describe("following", () => {
     },
   );
 
-  it("[W7] a folded block is sent whole", async () => {
+  it("[W7] a compacted block is sent whole", async () => {
     const joined = new Joined();
     const conversation = await joined.conversation();
     const block = await joined.block(conversation, "one two");
@@ -408,7 +408,7 @@ describe("following", () => {
         plan: (draft) => draft.splice(block.id, [{ at: 3, del: "", ins }]),
       });
     }
-    expect(await joined.kernel.fold(block.id)).toBeUndefined();
+    expect(await joined.kernel.compact(block.id)).toBeUndefined();
     joined.connect();
     await joined.env.advance(50);
     expect(view.texts.get(block.id)?.toString()).toBe("onecba two");

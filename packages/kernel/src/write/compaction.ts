@@ -2,7 +2,7 @@
  * Compaction: replaces the old history of promoted blocks with their text at a version, so that logs do not grow for ever. It
  * knows which blocks were written and how much; when to look is the business of whoever calls `sweep`.
  *
- * What a block is does not change. What lies before the fold can no longer be undone.
+ * What a block is does not change. What lies before the compaction can no longer be undone.
  */
 
 import type { Block } from "../model/block.ts";
@@ -29,7 +29,7 @@ export class Compaction {
   readonly #texts: TextCache;
   /** Asks the store; what it throws comes back as a problem. */
   readonly #ask: <T>(ask: () => Promise<T>) => Promise<T | Problem>;
-  /** Promoted blocks that were written: when last, and how often since they were folded. */
+  /** Promoted blocks that were written: when last, and how often since they were compacted. */
   readonly #promoted = new Map<BlockId, { readonly at: number; readonly ops: number }>();
 
   constructor(blocks: Blocks, texts: TextCache, ask: <T>(ask: () => Promise<T>) => Promise<T | Problem>) {
@@ -49,26 +49,26 @@ export class Compaction {
     }
   }
 
-  /** Folds a promoted block's history, except for its last `keepUnits` units. */
-  async fold(id: BlockId, keepUnits: number): Promise<Problem | undefined> {
+  /** Compacts a promoted block's history, except for its last `keepUnits` units. */
+  async compact(id: BlockId, keepUnits: number): Promise<Problem | undefined> {
     const block = await this.#blocks.block(id);
     if (isProblem(block)) return block;
     if (!block.promoted) return undefined;
     const log = await this.#blocks.log(id, { version: 0 });
     if (isProblem(log)) return log;
-    const until = foldUntil(id, log, keepUnits);
+    const until = compactUntil(id, log, keepUnits);
     if (until === undefined) return undefined;
     const part = BlockText.load(id, { ...log, ops: log.ops.filter((op) => op.version <= until) });
     if (!part.merge) return undefined;
     part.buildUndo({ ...log, ops: log.ops.filter((op) => op.version <= until) });
-    const fold = {
+    const compacted = {
       version: until,
       text: part.value.toString(),
       state: part.merge.state(),
       anchors: part.anchors,
     };
     const failed = await this.#ask(async () => {
-      await this.#blocks.store.fold(id, fold);
+      await this.#blocks.store.compact(id, compacted);
       return null;
     });
     if (isProblem(failed)) return failed;
@@ -77,24 +77,24 @@ export class Compaction {
     return undefined;
   }
 
-  /** Folds what has been finished and quiet for long, or has gathered much history; how many. */
+  /** Compacts what has been finished and quiet for long, or has gathered much history; how many. */
   async sweep(): Promise<number> {
     const now = this.#blocks.env.monotonic();
-    let folded = 0;
+    let compacted = 0;
     for (const [id, { at, ops }] of this.#promoted) {
       const block = await this.#blocks.block(id);
       if (isProblem(block)) continue;
-      const isQuiet = isEnded(block.status) && now - at > limits.foldAfterMs;
-      if (!isQuiet && ops < limits.foldAfterOps) continue;
+      const isQuiet = isEnded(block.status) && now - at > limits.compactAfterMs;
+      if (!isQuiet && ops < limits.compactAfterOps) continue;
       this.#promoted.delete(id);
-      if (!(await this.fold(id, isQuiet ? 0 : limits.undoUnits))) folded++;
+      if (!(await this.compact(id, isQuiet ? 0 : limits.undoUnits))) compacted++;
     }
-    return folded;
+    return compacted;
   }
 }
 
-/** The version up to which a fold may go: before the oldest unit that is kept. */
-function foldUntil(id: BlockId, log: BlockLog, keepUnits: number): number | undefined {
+/** The version up to which a compaction may go: before the oldest unit that is kept. */
+function compactUntil(id: BlockId, log: BlockLog, keepUnits: number): number | undefined {
   const last = log.ops.at(-1)?.version;
   if (last === undefined || keepUnits === 0) return last;
   const units = BlockText.load(id, log).buildUndo(log).units();

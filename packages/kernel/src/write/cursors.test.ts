@@ -122,7 +122,7 @@ describe("cursors", () => {
     const id = await harness.block(c, "hello");
     await harness.ok("block.splice", { block_id: id, offset: 0, insert: "éé" }, bob);
     expect(await set(harness, id, { offset: 5 }, { base_version: 1 })).toMatchObject({ head: 7, version: 3 });
-    await harness.kernel.fold(id);
+    await harness.kernel.compact(id);
     expect(await harness.problem("cursor.set", { block_id: id, base_version: 1 })).toMatchObject({
       problem: "gone",
     });

@@ -361,11 +361,11 @@ describe("texts in the end", () => {
           return draft.splice(block.id, [{ at, del: now.slice(at, at + (i % 3)), ins: `<${i}>` }]);
         },
       });
-      if (i === 60) await world.kernel.fold(block.id);
+      if (i === 60) await world.kernel.compact(block.id);
       if (i % 20 === 0) world.kernel = new Kernel(world.env, world.store);
     }
-    const { fold, ops } = await world.store.log(block.id, { version: 0 });
-    let text = fold?.text ?? "";
+    const { compacted, ops } = await world.store.log(block.id, { version: 0 });
+    let text = compacted?.text ?? "";
     for (const op of ops) {
       for (const { at, del, ins } of splicesOf(op)) {
         expect(text.startsWith(del, at)).toBe(true);
@@ -377,7 +377,7 @@ describe("texts in the end", () => {
     expect(state).toMatchObject({ text, chars: text.length, newlines: text.split("\n").length - 1 });
   });
 
-  it("[K29] a fold changes nothing but how far back one can look", async () => {
+  it("[K29] a compaction changes nothing but how far back one can look", async () => {
     const world = await new World().open();
     const block = await world.create("");
     const { id } = block;
@@ -389,11 +389,11 @@ describe("texts in the end", () => {
     });
     const before = await world.kernel.whole(id);
     const version = (before as Block).version;
-    expect(await world.kernel.fold(id)).toBeUndefined();
+    expect(await world.kernel.compact(id)).toBeUndefined();
     world.kernel = new Kernel(world.env, world.store);
     expect(await world.kernel.whole(id)).toEqual(before);
     expect(await world.store.log(id, { version: 0 })).toMatchObject({
-      fold: { version, text: "one (bob)" },
+      compacted: { version, text: "one (bob)" },
       ops: [],
     });
     // The stream goes on where it was, and what was undone before cannot be any more.
@@ -407,7 +407,7 @@ describe("texts in the end", () => {
     expect(await world.text(id)).toBe("one (bob)");
   });
 
-  it("[K30] finished blocks fold after a while, busy ones after many ops", async () => {
+  it("[K30] finished blocks are compacted after a while, busy ones after many ops", async () => {
     const world = await new World().open();
     const quiet = await world.create("a");
     const open = await world.create("b");
@@ -423,16 +423,16 @@ describe("texts in the end", () => {
       plan: (draft) => draft.status(quiet.id, "done"),
     });
     expect(await world.kernel.maintain()).toBe(0);
-    await world.env.advance(limits.foldAfterMs + 1);
+    await world.env.advance(limits.compactAfterMs + 1);
     expect(await world.kernel.maintain()).toBe(1);
-    expect((await world.store.log(quiet.id, { version: 0 })).fold?.text).toBe("xa");
-    expect((await world.store.log(open.id, { version: 0 })).fold).toBeUndefined();
-    for (let i = 0; i < limits.foldAfterOps; i++) await edit(open.id);
+    expect((await world.store.log(quiet.id, { version: 0 })).compacted?.text).toBe("xa");
+    expect((await world.store.log(open.id, { version: 0 })).compacted).toBeUndefined();
+    for (let i = 0; i < limits.compactAfterOps; i++) await edit(open.id);
     expect(await world.kernel.maintain()).toBe(1);
-    const { fold, ops } = await world.store.log(open.id, { version: 0 });
-    expect(fold).toBeDefined();
+    const { compacted, ops } = await world.store.log(open.id, { version: 0 });
+    expect(compacted).toBeDefined();
     expect(ops.length).toBeGreaterThanOrEqual(limits.undoUnits);
-    expect(await world.text(open.id)).toHaveLength(limits.foldAfterOps + 2);
+    expect(await world.text(open.id)).toHaveLength(limits.compactAfterOps + 2);
   });
 });
 

@@ -281,14 +281,14 @@ export class Kernel {
   }
 
   /**
-   * Folds a promoted block's history into a snapshot, except for its last `keepUnits` units. What the block is does not
-   * change; what lies before the fold can no longer be undone.
+   * Compacts a promoted block's history into a snapshot, except for its last `keepUnits` units. What the block is does not
+   * change; what lies before the compaction can no longer be undone.
    */
-  fold(id: BlockId, keepUnits = 0): Promise<Problem | undefined> {
-    return this.#compaction.fold(id, keepUnits);
+  compact(id: BlockId, keepUnits = 0): Promise<Problem | undefined> {
+    return this.#compaction.compact(id, keepUnits);
   }
 
-  /** Folds what has been finished and quiet for long, or has gathered much history. To be called now and then. */
+  /** Compacts what has been finished and quiet for long, or has gathered much history. To be called now and then. */
   async maintain(): Promise<number> {
     await this.deletions.sweep();
     return this.#compaction.sweep();

@@ -35,6 +35,12 @@ export class WaitingWrites {
     return problem("busy", `${waiting} writes are queued in this conversation; try again`, { waiting });
   }
 
+  /** Those that are not among the given ones. */
+  after(some: readonly Queued[]): readonly Queued[] {
+    const known = new Set(some);
+    return this.#writes.filter((write) => !known.has(write));
+  }
+
   /** An array that begins with its first has no room that nobody needs: nearly always it is the only one. */
   add(write: Queued): void {
     if (this.#writes.length === 0) this.#writes = [write];

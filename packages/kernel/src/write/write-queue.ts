@@ -199,6 +199,12 @@ export class WriteQueue implements Runnable {
         asked = [...this.#waiting.all]; // what comes while they are looked for was not
         return keysOf(asked);
       },
+      moreKeys: () => {
+        const more = this.#waiting.after(asked);
+        if (more.length * limits.moreKeysShare < asked.length) return [];
+        asked = [...asked, ...more];
+        return keysOf(more);
+      },
       plan: (missed, answers) => {
         if (missed) this.#absorb(missed);
         for (const settle of this.#refreshing.splice(0)) settle();

@@ -206,7 +206,7 @@ export class Feed {
   async #missedOps(block: Block, since: number, until: number): Promise<readonly Op[] | undefined | Problem> {
     const log = await this.#kernel.log(block.id, { seq: since });
     if (isProblem(log)) return log;
-    if (log.fold) return undefined;
+    if (log.compacted) return undefined;
     const missed = log.ops.filter((op) => op.seqFrom <= until);
     if (missed.some((op) => op.seqFrom <= since || op.seq > until)) return undefined;
     this.#give(block, missed.at(-1)?.version ?? 0);

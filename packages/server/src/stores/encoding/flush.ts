@@ -3,10 +3,10 @@
  * themselves are told only after the transaction was committed. Also the way back: what the tables have of an owner.
  */
 
-import type { Fold, LogPoint, Op } from "@blockyard/kernel";
+import type { Compacted, LogPoint, Op } from "@blockyard/kernel";
 import { type BlockId, type ConversationId, isEnded, limits } from "@blockyard/kernel/plain";
 import type { AnyHead, BlockHead, ConversationHead, Memtable, RawHead } from "../sqlite/memtable.ts";
-import type { ChunkRow, FoldRow } from "../sqlite/table-row.ts";
+import type { ChunkRow, CompactedRow } from "../sqlite/table-row.ts";
 import type { Tables } from "../sqlite/tables.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { compress, decompress } from "./codec.ts";
@@ -71,15 +71,15 @@ export type StoredHead = Pick<BlockHead, "row" | "record" | "pending">;
 
 /**
  * A block's ops in the tables, from the chunks that end after a point. They must be complete: whatever a damaged key has
- * hidden leaves a gap between the fold, the chunks and the version that the block's row names.
+ * hidden leaves a gap between the compaction, the chunks and the version that the block's row names.
  */
-export function storedOps(tables: Tables, head: StoredHead, after: LogPoint, folded: number): Op[] {
+export function storedOps(tables: Tables, head: StoredHead, after: LogPoint, compacted: number): Op[] {
   const { id, conversation } = head.record;
-  const from = "version" in after ? Math.max(after.version, folded) : folded;
+  const from = "version" in after ? Math.max(after.version, compacted) : compacted;
   const stored = (head.pending[0]?.versionFrom ?? head.record.version + 1) - 1;
   const chunks =
     "version" in after ? tables.chunks(head.row, after.version) : tables.chunks(head.row, -1, after.seq);
-  let last = "version" in after ? from : (chunks[0]?.first ?? lastVersion(tables, head, folded) + 1) - 1;
+  let last = "version" in after ? from : (chunks[0]?.first ?? lastVersion(tables, head, compacted) + 1) - 1;
   for (const chunk of chunks) {
     if (chunk.first > last + 1)
       throw corrupt(`${id}: versions ${last + 1} to ${chunk.first - 1} are missing`);
@@ -107,7 +107,7 @@ export function storedRaw(tables: Tables, head: RawHead): Uint8Array[] {
   return chunks.map((chunk) => tables.dictionaries.unpack(chunk));
 }
 
-export function packFold({ text, anchors, state }: Fold): Uint8Array {
+export function packCompacted({ text, anchors, state }: Compacted): Uint8Array {
   const writer = new ByteWriter(text.length + 64);
   writer.string(text);
   writer.json(anchors);
@@ -116,7 +116,7 @@ export function packFold({ text, anchors, state }: Fold): Uint8Array {
   return compress(writer.view());
 }
 
-export function unpackFold({ version, body }: FoldRow): Fold {
+export function unpackCompacted({ version, body }: CompactedRow): Compacted {
   const reader = new ByteReader(decompress(body));
   const text = reader.string();
   const anchors = reader.json<{ readonly [agent: string]: string }>();
@@ -192,7 +192,7 @@ function openOps(tables: Tables, chunk: ChunkRow, conversation: ConversationId, 
   return decodeOps(tables.dictionaries.unpack(chunk), conversation, block);
 }
 
-function lastVersion(tables: Tables, head: StoredHead, folded: number): number {
+function lastVersion(tables: Tables, head: StoredHead, compacted: number): number {
   for (const { last } of tables.newestChunks(head.row)) return last;
-  return folded;
+  return compacted;
 }

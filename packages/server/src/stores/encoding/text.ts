@@ -1,5 +1,5 @@
 /**
- * The text that a fold and ops come to, without keeping any history. Appends are joined at the end; other splices are
+ * The text that a compaction and ops come to, without keeping any history. Appends are joined at the end; other splices are
  * applied to pieces of bounded length, so that a thousand edits of a 10 MB text do not copy it a thousand times.
  */
 

@@ -65,6 +65,17 @@ export class Connection {
     if (command !== "COMMIT") throw new StoreError("io", `commit: the server answered ${command}`);
   }
 
+  /** What `send` asks for before it first waits goes on its way in one piece: a statement by itself is a call of the system each. */
+  together<T>(send: () => T): T {
+    const { stream } = this.#client.connection;
+    stream.cork();
+    try {
+      return send();
+    } finally {
+      stream.uncork();
+    }
+  }
+
   #query({ name, text, values = [] }: Statement): Promise<pg.QueryResult> {
     return this.#client.query({ ...(name === undefined ? {} : { name }), text, values: [...values] });
   }

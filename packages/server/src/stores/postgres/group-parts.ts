@@ -6,6 +6,7 @@
 import type { Block, Commit, Conversation, Op, Turn } from "@blockyard/kernel";
 import { type BlockId, type ConversationId, limits, splicesOf } from "@blockyard/kernel/plain";
 import { mergeRuns } from "../encoding/runs.ts";
+import type { AnswerCounts } from "./answer-counts.ts";
 import type { Connection } from "./connections.ts";
 import { keyOf, packed, packedBlock, packOps, pathOf } from "./rows.ts";
 
@@ -18,31 +19,95 @@ export interface Accepted {
   readonly commits: readonly Commit[];
 }
 
-/** Blocks, ops, turns and answers of what was accepted. Sent in this order; nothing waits for the answers in between. */
-export function writeParts(connection: Connection, accepted: readonly Accepted[]): Promise<void>[] {
+/**
+ * Writes the rows of conversations that were there, and the blocks, ops, turns and answers of all, with one statement. What `accepted`
+ * says of a conversation that was made in this transaction is there already.
+ */
+export async function writeParts(
+  connection: Connection,
+  { old, made }: { readonly old: readonly Accepted[]; readonly made: readonly Accepted[] },
+  counts: AnswerCounts,
+): Promise<void> {
   const blocks: BlockPart[] = [];
-  const own: { readonly id: number; readonly ops: readonly Op[] }[] = [];
+  const own: OpsPart[] = [];
   const turns: NamedPart[] = [];
   const answers: NamedPart[] = [];
-  for (const { id, commits } of accepted) {
+  for (const { id, commits } of [...old, ...made]) {
     const ops = commits.flatMap((commit) => commit.ops);
     blocks.push(...blockParts(id, commits, ops));
     const ownOps = ops.filter(({ block }) => block === null);
-    if (ownOps.length > 0) own.push({ id, ops: ownOps });
+    if (ownOps.length > 0) own.push({ id, born: 0, ops: ownOps });
     turns.push(...turnParts(id, commits));
     answers.push(...answerParts(id, commits));
   }
-  // Blocks before their ops: whoever gathers or folds a block locks its row, and then sees all of its ops or none.
-  return [
-    putBlocks(connection, blocks),
-    addChunks(connection, [
-      ...blocks.flatMap(({ id, record, ops }) => (ops.length > 0 ? [{ id, born: record.born, ops }] : [])),
-      ...own.map(({ id, ops }) => ({ id, born: 0, ops })),
-    ]),
-    putNamed(connection, "turn", turns),
-    putNamed(connection, "answer", answers),
-    trimAnswers(connection, answers),
-  ];
+  const changed = blocks.flatMap(({ id, record, ops }) =>
+    ops.length > 0 ? [{ id, born: record.born, ops }] : [],
+  );
+  const written = connection.run({
+    name: "write group",
+    text: WRITE_GROUP,
+    values: [
+      ...moveValues(old),
+      ...blockValues(blocks),
+      ...chunkValues([...changed, ...own]),
+      ...namedValues(turns),
+      ...namedValues(answers),
+    ],
+  });
+  await Promise.all([written, trimAnswers(connection, counts.due(answers.map(({ id }) => id)))]);
+}
+
+/** The sequencer: the number moves here, from the one that was planned on. */
+const MOVE = `UPDATE blockyard.conversation c SET seq = u.seq, updated_at = u.updated_at, body = u.body
+  FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::float8[], $5::bytea[])
+    AS u (id, expected, seq, updated_at, body)
+  WHERE c.id = u.id AND c.seq = u.expected RETURNING 1`;
+
+const PUT_BLOCKS = `INSERT INTO blockyard.block AS b (conversation, born, seq, version, created_at, parent, kind, status, path,
+    chars, texted, filtered, loose, changed, body)
+  SELECT u.conversation, u.born, u.seq, u.version, u.created_at, u.parent, u.kind, u.status, u.path, u.chars,
+    u.texted, 0, u.loose, pg_current_xact_id()::text::bigint, u.body
+  FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::float8[], $6::text[], $7::text[],
+    $8::text[], $9::bytea[], $10::bigint[], $11::bigint[], $12::int[], $13::bytea[])
+    AS u (conversation, born, seq, version, created_at, parent, kind, status, path, chars, texted, loose, body)
+  ON CONFLICT (conversation, born) DO UPDATE SET seq = excluded.seq, version = excluded.version,
+    kind = excluded.kind, status = excluded.status, path = excluded.path, chars = excluded.chars,
+    texted = greatest(b.texted, excluded.texted), loose = b.loose + excluded.loose, changed = excluded.changed,
+    body = excluded.body`;
+
+const ADD_CHUNKS = `INSERT INTO blockyard.chunk (conversation, born, first, last, seq, plain, body)
+  SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::int[], $7::bytea[])`;
+
+function putNamed(table: "turn" | "answer"): string {
+  const renewed = table === "answer" ? ", place = excluded.place" : "";
+  return `INSERT INTO blockyard.${table} (conversation, key, body)
+    SELECT u.conversation, u.key, u.body FROM unnest($1::bigint[], $2::bytea[], $3::bytea[])
+      WITH ORDINALITY AS u (conversation, key, body, place) ORDER BY u.place
+    ON CONFLICT (conversation, key) DO UPDATE SET body = excluded.body${renewed}`;
+}
+
+/**
+ * All of them: a way through the server for each would cost more than what they do. Where a locked row were not where it was
+ * found, this divides by zero: the commit is behind it already.
+ */
+const WRITE_GROUP = `${together({
+  moved: MOVE,
+  blocks: PUT_BLOCKS,
+  chunks: ADD_CHUNKS,
+  turns: putNamed("turn"),
+  answers: putNamed("answer"),
+})} SELECT 1 / (count(*) = cardinality($1::bigint[]))::int FROM moved`;
+
+/** Statements as parts of one, each with its own values behind those of the one before. */
+function together(parts: Readonly<Record<string, string>>): string {
+  let before = 0;
+  const named = Object.entries(parts).map(([name, text]) => {
+    const numbers = [...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number));
+    const moved = text.replaceAll(/\$(\d+)/g, (_, number) => `$${before + Number(number)}`);
+    before += Math.max(...numbers);
+    return `${name} AS (${moved})`;
+  });
+  return `WITH ${named.join(",\n")}`;
 }
 
 interface BlockPart {
@@ -65,38 +130,33 @@ function blockParts(id: number, commits: readonly Commit[], ops: readonly Op[]):
   return [...records.values()].map((record) => ({ id, record, ops: opsOf.get(record.id) ?? [] }));
 }
 
-async function putBlocks(connection: Connection, parts: readonly BlockPart[]): Promise<void> {
-  if (parts.length === 0) return;
+function moveValues(accepted: readonly Accepted[]): unknown[] {
+  return [
+    accepted.map(({ id }) => id),
+    accepted.map(({ expectedSeq }) => expectedSeq),
+    accepted.map(({ record }) => record.seq),
+    accepted.map(({ record }) => record.updatedAt),
+    accepted.map(({ record }) => packed(record)),
+  ];
+}
+
+function blockValues(parts: readonly BlockPart[]): unknown[] {
   const column = <T>(of: (block: Block, part: BlockPart) => T) => parts.map((part) => of(part.record, part));
-  await connection.run({
-    name: "put blocks",
-    text: `INSERT INTO blockyard.block AS b (conversation, born, seq, version, created_at, parent, kind, status, path,
-        chars, texted, filtered, loose, changed, body)
-      SELECT u.conversation, u.born, u.seq, u.version, u.created_at, u.parent, u.kind, u.status, u.path, u.chars,
-        u.texted, 0, u.loose, pg_current_xact_id()::text::bigint, u.body
-      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::float8[], $6::text[], $7::text[],
-        $8::text[], $9::bytea[], $10::bigint[], $11::bigint[], $12::int[], $13::bytea[])
-        AS u (conversation, born, seq, version, created_at, parent, kind, status, path, chars, texted, loose, body)
-      ON CONFLICT (conversation, born) DO UPDATE SET seq = excluded.seq, version = excluded.version,
-        kind = excluded.kind, status = excluded.status, path = excluded.path, chars = excluded.chars,
-        texted = greatest(b.texted, excluded.texted), loose = b.loose + excluded.loose, changed = excluded.changed,
-        body = excluded.body`,
-    values: [
-      column((_, { id }) => id),
-      column(({ born }) => born),
-      column(({ seq }) => seq),
-      column(({ version }) => version),
-      column(({ createdAt }) => createdAt),
-      column(({ parent }) => parent),
-      column(({ kind }) => kind),
-      column(({ status }) => status),
-      column(pathOf),
-      column(({ chars }) => chars),
-      column((_, { ops }) => ops.findLast((op) => splicesOf(op).length > 0)?.version ?? 0),
-      column((_, { ops }) => (ops.length > 0 ? 1 : 0)),
-      column(packedBlock),
-    ],
-  });
+  return [
+    column((_, { id }) => id),
+    column(({ born }) => born),
+    column(({ seq }) => seq),
+    column(({ version }) => version),
+    column(({ createdAt }) => createdAt),
+    column(({ parent }) => parent),
+    column(({ kind }) => kind),
+    column(({ status }) => status),
+    column(pathOf),
+    column(({ chars }) => chars),
+    column((_, { ops }) => ops.findLast((op) => splicesOf(op).length > 0)?.version ?? 0),
+    column((_, { ops }) => (ops.length > 0 ? 1 : 0)),
+    column(packedBlock),
+  ];
 }
 
 interface OpsPart {
@@ -107,21 +167,20 @@ interface OpsPart {
 
 export async function addChunks(connection: Connection, parts: readonly OpsPart[]): Promise<void> {
   if (parts.length === 0) return;
+  await connection.run({ name: "add chunks", text: ADD_CHUNKS, values: chunkValues(parts) });
+}
+
+function chunkValues(parts: readonly OpsPart[]): unknown[] {
   const chunks = parts.map(({ ops }) => packOps(mergeRuns(ops)));
-  await connection.run({
-    name: "add chunks",
-    text: `INSERT INTO blockyard.chunk (conversation, born, first, last, seq, plain, body)
-      SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::int[], $7::bytea[])`,
-    values: [
-      parts.map(({ id }) => id),
-      parts.map(({ born }) => born),
-      chunks.map(({ first }) => first),
-      chunks.map(({ last }) => last),
-      chunks.map(({ seq }) => seq),
-      chunks.map(({ plain }) => plain),
-      chunks.map(({ body }) => body),
-    ],
-  });
+  return [
+    parts.map(({ id }) => id),
+    parts.map(({ born }) => born),
+    chunks.map(({ first }) => first),
+    chunks.map(({ last }) => last),
+    chunks.map(({ seq }) => seq),
+    chunks.map(({ plain }) => plain),
+    chunks.map(({ body }) => body),
+  ];
 }
 
 interface NamedPart {
@@ -148,25 +207,12 @@ function answerParts(id: number, commits: readonly Commit[]): NamedPart[] {
   return [...answers].map(([key, body]) => ({ id, key: keyOf(key), body }));
 }
 
-async function putNamed(
-  connection: Connection,
-  table: "turn" | "answer",
-  parts: readonly NamedPart[],
-): Promise<void> {
-  if (parts.length === 0) return;
-  const renewed = table === "answer" ? ", place = excluded.place" : "";
-  await connection.run({
-    name: `put ${table}`,
-    text: `INSERT INTO blockyard.${table} (conversation, key, body)
-      SELECT u.conversation, u.key, u.body FROM unnest($1::bigint[], $2::bytea[], $3::bytea[])
-        WITH ORDINALITY AS u (conversation, key, body, place) ORDER BY u.place
-      ON CONFLICT (conversation, key) DO UPDATE SET body = excluded.body${renewed}`,
-    values: [parts.map(({ id }) => id), parts.map(({ key }) => key), parts.map(({ body }) => body)],
-  });
+function namedValues(parts: readonly NamedPart[]): unknown[] {
+  return [parts.map(({ id }) => id), parts.map(({ key }) => key), parts.map(({ body }) => body)];
 }
 
-async function trimAnswers(connection: Connection, parts: readonly NamedPart[]): Promise<void> {
-  if (parts.length === 0) return;
+async function trimAnswers(connection: Connection, conversations: readonly number[]): Promise<void> {
+  if (conversations.length === 0) return;
   await connection.run({
     name: "trim",
     text: `DELETE FROM blockyard.answer a USING (
@@ -174,6 +220,6 @@ async function trimAnswers(connection: Connection, parts: readonly NamedPart[]):
           ORDER BY place DESC OFFSET ${limits.keysPerConversation} LIMIT 1) AS place
         FROM unnest($1::bigint[]) AS u (id)) AS old
       WHERE a.conversation = old.id AND a.place <= old.place`,
-    values: [[...new Set(parts.map(({ id }) => id))]],
+    values: [conversations],
   });
 }

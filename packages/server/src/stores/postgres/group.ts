@@ -15,6 +15,7 @@ import type {
   RawRun,
   TurnedCommit,
 } from "@blockyard/kernel";
+import type { AnswerCounts } from "./answer-counts.ts";
 import type { Connection } from "./connections.ts";
 import { byConversation, type Decided, decide } from "./decide.ts";
 import { type Accepted, writeParts } from "./group-parts.ts";
@@ -36,6 +37,12 @@ export interface Group {
 
 export type Verdict = CommitAnswer | { readonly error: unknown };
 
+/** What is known from earlier groups. */
+export interface Remembered {
+  readonly versions: Versions;
+  readonly counts: AnswerCounts;
+}
+
 /** What was decided, and what was planned. */
 export interface Written {
   readonly verdicts: ReadonlyMap<Commit, Verdict>;
@@ -52,7 +59,7 @@ const COMMITTED: CommitAnswer = { type: "committed" };
 export async function writeGroup(
   connection: Connection,
   { commits, turned, raws }: Group,
-  versions: Versions,
+  { versions, counts }: Remembered,
   begun: Promise<unknown>,
   commit: () => Promise<void>,
 ): Promise<Written> {
@@ -64,6 +71,7 @@ export async function writeGroup(
     findFor(connection, turned),
     begun,
   ]);
+  await findMore(connection, turned, answers);
   const planned = new Map<TurnedCommit, Commit>();
   for (const each of turned) {
     const { conversation } = each;
@@ -73,9 +81,15 @@ export async function writeGroup(
     if (made) planned.set(each, withOwnBytes(made));
   }
   const groups = byConversation([...commits, ...planned.values()]);
-  const writing = await writeCommits(connection, groups, standings, versions, verdicts);
+  const { old, made } = await decideCommits(connection, groups, standings, versions, verdicts);
   // Sent one after the other and done in that order, without waiting for the answers in between.
-  await allDone([...writing(), ...addRaws(connection, raws), commit()]);
+  await allDone(
+    connection.together(() => [
+      ...(old.length + made.length > 0 ? [writeParts(connection, { old, made }, counts)] : []),
+      ...addRaws(connection, raws),
+      commit(),
+    ]),
+  );
   return { verdicts, planned };
 }
 
@@ -86,10 +100,30 @@ async function allDone(work: readonly Promise<void>[]): Promise<void> {
 
 interface Found {
   readonly missed: ReadonlyMap<ConversationId, Missed>;
-  readonly answers: ReadonlyMap<ConversationId, ReadonlyMap<string, Json>>;
+  readonly answers: Map<ConversationId, ReadonlyMap<string, Json>>;
 }
 
 const NO_ANSWERS: ReadonlyMap<string, Json> = new Map();
+
+/**
+ * Where it took long to get the lock, more writes wait by now than keys were asked for. They are worth another look: otherwise
+ * each turn carries half of what it could.
+ */
+async function findMore(
+  connection: Connection,
+  turned: readonly TurnedCommit[],
+  answers: Map<ConversationId, ReadonlyMap<string, Json>>,
+): Promise<void> {
+  const more = new Map(
+    turned.flatMap((each) => {
+      const keys = each.moreKeys();
+      return keys.length > 0 ? [[each.conversation, keys] as const] : [];
+    }),
+  );
+  if (more.size === 0) return;
+  for (const [conversation, found] of await readAnswers(connection, more))
+    answers.set(conversation, new Map([...(answers.get(conversation) ?? []), ...found]));
+}
 
 async function findFor(connection: Connection, turned: readonly TurnedCommit[]): Promise<Found> {
   if (turned.length === 0) return { missed: new Map(), answers: new Map() };
@@ -117,14 +151,14 @@ interface Standing {
   readonly seq: number;
 }
 
-/** Decides, and makes new conversations; what is answered sends the rest. */
-async function writeCommits(
+/** Decides, and makes new conversations: what is to be written of those that were there and of those that were made. */
+async function decideCommits(
   connection: Connection,
   groups: ReadonlyMap<ConversationId, readonly Commit[]>,
   standings: ReadonlyMap<ConversationId, Standing>,
   versions: Versions,
   verdicts: Map<Commit, Verdict>,
-): Promise<() => readonly Promise<void>[]> {
+): Promise<{ readonly old: readonly Accepted[]; readonly made: readonly Accepted[] }> {
   const stored = await storedVersions(connection, groups, standings, versions);
   const accepted: Accepted[] = [];
   for (const [name, commits] of groups) {
@@ -144,11 +178,7 @@ async function writeCommits(
   }
   const old = accepted.filter(({ id }) => id !== 0);
   const made = accepted.filter(({ id }) => id === 0);
-  const won = made.length > 0 ? await makeConversations(connection, made, verdicts) : [];
-  return () => [
-    ...(old.length > 0 ? [moveConversations(connection, old)] : []),
-    ...writeParts(connection, [...old, ...won]),
-  ];
+  return { old, made: made.length > 0 ? await makeConversations(connection, made, verdicts) : [] };
 }
 
 function settleVerdicts(verdicts: Map<Commit, Verdict>, { accepted, refused }: Decided): void {
@@ -206,26 +236,6 @@ async function storedVersions(
   for (const { conversation, born, version } of rows)
     stored.set(asked.get(`${conversation}/${born}`) as BlockId, version);
   return stored;
-}
-
-/** The sequencer: the number moves here, from the one that was planned on. */
-async function moveConversations(connection: Connection, accepted: readonly Accepted[]): Promise<void> {
-  // Where a locked row were not where it was found, this would divide by zero: the commit is behind it already.
-  await connection.run({
-    name: "move",
-    text: `WITH moved AS (UPDATE blockyard.conversation c SET seq = u.seq, updated_at = u.updated_at, body = u.body
-      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::float8[], $5::bytea[])
-        AS u (id, expected, seq, updated_at, body)
-      WHERE c.id = u.id AND c.seq = u.expected RETURNING 1)
-      SELECT 1 / (count(*) = cardinality($1::bigint[]))::int FROM moved`,
-    values: [
-      accepted.map(({ id }) => id),
-      accepted.map(({ expectedSeq }) => expectedSeq),
-      accepted.map(({ record }) => record.seq),
-      accepted.map(({ record }) => record.updatedAt),
-      accepted.map(({ record }) => packed(record)),
-    ],
-  });
 }
 
 /** Makes new ones. Where another node was faster its own is there now, and who wanted to make it is told so. */

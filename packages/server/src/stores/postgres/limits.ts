@@ -26,7 +26,9 @@ export const DELETED_BLOCKS = 1_000;
 
 // Gather
 /** Blocks whose rows are locked together: who writes to one of them waits for all. */
-export const GATHERED_BLOCKS = 4;
+export const GATHERED_BLOCKS = 32;
+/** The same, where they are long. */
+export const GATHERED_CHARS = 256 * 1024;
 /** How long after a write it is looked for something to do. */
 export const GATHER_WAIT_MS = 300;
 /** A longer text has no filter: making it would take longer than a commit may. */
@@ -69,6 +71,10 @@ export const VERSIONED_CONVERSATIONS = 1_024;
 export const VERSIONED_BLOCKS_EACH = 256;
 
 // Writer
+/** How many answers are written to a conversation before it is looked for too many: looking walks over all that are kept. */
+export const TRIM_ANSWERS = 64;
+/** Of more conversations at a time it is not counted. */
+export const COUNTED_CONVERSATIONS = 1_024;
 /** What one transaction takes. */
 export const GROUP_COMMITS = 500;
 export const GROUP_CHARS = 4 * 1024 * 1024;

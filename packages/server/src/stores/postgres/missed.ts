@@ -52,16 +52,16 @@ export async function readMissed(
 function missedOf(conversation: ConversationId, since: number, rows: readonly MissedRow[]): Missed {
   const kinds = Map.groupBy(rows, ({ what }) => what);
   const blocks = (kinds.get(1) ?? []).map(openBlock);
-  const folded = new Set(kinds.get(2)?.map(({ born }) => born));
+  const compacted = new Set(kinds.get(2)?.map(({ born }) => born));
   const chunks = Map.groupBy(kinds.get(3) ?? [], ({ born }) => born);
   const ops: Op[] = (kinds.get(4) ?? []).flatMap((row) => unpackOps(row, conversation, null));
   for (const { id, born, version } of blocks) {
-    if (folded.has(born)) continue;
+    if (compacted.has(born)) continue;
     const some = chunks.get(born) ?? [];
     requireWhole(id, some, undefined, version);
     for (const chunk of some) ops.push(...unpackOps(chunk, conversation, id));
   }
-  const renewed: BlockId[] = blocks.filter(({ born }: Block) => folded.has(born)).map(({ id }) => id);
+  const renewed: BlockId[] = blocks.filter(({ born }: Block) => compacted.has(born)).map(({ id }) => id);
   return {
     record: openRecord((rows[0] as MissedRow).body),
     turns: (kinds.get(5) ?? []).map(({ body }) => unpackJson<Turn>(body)),
@@ -75,7 +75,7 @@ function missedOf(conversation: ConversationId, since: number, rows: readonly Mi
 export async function readAnswers(
   connection: Connection,
   asked: ReadonlyMap<ConversationId, readonly string[]>,
-): Promise<ReadonlyMap<ConversationId, ReadonlyMap<string, Json>>> {
+): Promise<Map<ConversationId, ReadonlyMap<string, Json>>> {
   const answers = new Map<ConversationId, Map<string, Json>>();
   const names: ConversationId[] = [];
   const keys: Buffer[] = [];
@@ -92,9 +92,10 @@ export async function readAnswers(
   if (keys.length === 0) return answers;
   const rows = await connection.rows<{ name: ConversationId; key: Buffer; body: Buffer }>({
     name: "answers",
+    // LIMIT keeps the planner from joining all answers of a conversation, which it prefers while it has no statistics.
     text: `SELECT u.name, a.key, a.body FROM unnest($1::text[], $2::bytea[]) AS u (name, key)
-      JOIN blockyard.conversation c ON c.name = u.name
-      JOIN blockyard.answer a ON a.conversation = c.id AND a.key = u.key`,
+      CROSS JOIN LATERAL (SELECT id FROM blockyard.conversation WHERE name = u.name LIMIT 1) c
+      CROSS JOIN LATERAL (SELECT key, body FROM blockyard.answer WHERE conversation = c.id AND key = u.key LIMIT 1) a`,
     values: [names, keys],
   });
   for (const { name, key, body } of rows) {

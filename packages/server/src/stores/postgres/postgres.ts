@@ -14,10 +14,10 @@ import type {
   BlockQuery,
   Commit,
   CommitAnswer,
+  Compacted,
   Conversation,
   ConversationQuery,
   DeletionLog,
-  Fold,
   LogPoint,
   Missed,
   Op,
@@ -40,10 +40,10 @@ import { SearchPool } from "../../search/pool.ts";
 import { unpackJson } from "../encoding/codec.ts";
 import { textOf } from "../encoding/text.ts";
 import { postgresAudit } from "./audit.ts";
+import { compactBlock } from "./compact.ts";
 import { type Connection, Connections } from "./connections.ts";
 import { postgresDeletions } from "./deletions.ts";
 import { damaged } from "./fault.ts";
-import { foldBlock } from "./fold.ts";
 import { Gatherer } from "./gather.ts";
 import { PREPARE_MS } from "./limits.ts";
 import { readAnswers, readMissed } from "./missed.ts";
@@ -203,15 +203,15 @@ export class PostgresStore implements Store {
     if (log === undefined) return { ops: [] };
     const isAfter = (op: Op) => ("version" in after ? op.version > after.version : op.seq > after.seq);
     const ops = log.ops.filter(isAfter);
-    if (log.fold === undefined) return { ops };
-    const { seq, ...fold } = log.fold;
-    const isReplaced = "version" in after ? after.version < fold.version : after.seq < seq;
-    return isReplaced ? { fold, ops } : { ops };
+    if (log.compacted === undefined) return { ops };
+    const { seq, ...compacted } = log.compacted;
+    const isReplaced = "version" in after ? after.version < compacted.version : after.seq < seq;
+    return isReplaced ? { compacted, ops } : { ops };
   }
 
   async text(block: BlockId): Promise<string> {
     const log = await this.#read("text", (connection) => readLog(connection, block, { version: 0 }));
-    return log === undefined ? "" : textOf(log.fold?.text ?? "", log.ops);
+    return log === undefined ? "" : textOf(log.compacted?.text ?? "", log.ops);
   }
 
   async conversationOps(conversation: ConversationId, afterSeq: number): Promise<readonly Op[]> {
@@ -221,9 +221,9 @@ export class PostgresStore implements Store {
     );
   }
 
-  async fold(block: BlockId, fold: Fold): Promise<void> {
-    const kept = fold.state === undefined ? fold : { ...fold, state: fold.state.slice() };
-    await this.#read("fold", (connection) => foldBlock(connection, block, kept));
+  async compact(block: BlockId, compacted: Compacted): Promise<void> {
+    const kept = compacted.state === undefined ? compacted : { ...compacted, state: compacted.state.slice() };
+    await this.#read("compact", (connection) => compactBlock(connection, block, kept));
   }
 
   /** Runs in another thread, which has a connection of its own. */

@@ -5,14 +5,14 @@
 import type {
   Block,
   BlockQuery,
+  Compacted,
   Conversation,
   ConversationQuery,
-  Fold,
   LogPoint,
   Op,
 } from "@blockyard/kernel";
 import { type BlockId, type ConversationId, STATUSES } from "@blockyard/kernel/plain";
-import { unpackFold } from "../encoding/flush.ts";
+import { unpackCompacted } from "../encoding/flush.ts";
 import type { Connection } from "./connections.ts";
 import { damaged } from "./fault.ts";
 import { LOOKED_AT_CONVERSATIONS } from "./limits.ts";
@@ -47,7 +47,7 @@ export interface StoredLog {
   readonly conversation: ConversationId;
   readonly row: number;
   readonly version: number;
-  readonly fold: (Fold & { readonly seq: number }) | undefined;
+  readonly compacted: (Compacted & { readonly seq: number }) | undefined;
   readonly ops: readonly Op[];
 }
 
@@ -58,8 +58,8 @@ interface LogRow extends ChunkRow {
 }
 
 /**
- * The block's row, its fold and the chunks that end after a point. The chunks must be complete: what is missing between
- * the fold and the version of the row is damage.
+ * The block's row, its compaction and the chunks that end after a point. The chunks must be complete: what is missing between
+ * the compaction and the version of the row is damage.
  */
 export async function readLog(
   connection: Connection,
@@ -86,19 +86,19 @@ export async function readLog(
   });
   const [head] = rows;
   if (head === undefined || head.what !== 0) return undefined;
-  const folded = rows.find(({ what }) => what === 1);
+  const compacted = rows.find(({ what }) => what === 1);
   const chunks = rows.filter(({ what }) => what === 2);
   requireWhole(
     id,
     chunks,
-    "version" in after ? Math.max(after.version, folded?.last ?? 0) : undefined,
+    "version" in after ? Math.max(after.version, compacted?.last ?? 0) : undefined,
     head.last,
   );
   return {
     conversation: place.name,
     row: head.row,
     version: head.last,
-    fold: folded && { ...openFold(folded), seq: folded.seq },
+    compacted: compacted && { ...openCompacted(compacted), seq: compacted.seq },
     ops: chunks.flatMap((chunk) => unpackOps(chunk, place.name, id)),
   };
 }
@@ -119,8 +119,8 @@ export function requireWhole(
   if (last < version) throw damaged(`${id}: versions ${last + 1} to ${version} are missing`);
 }
 
-function openFold({ last, seq, body }: ChunkRow): Fold {
-  return unpackFold({ id: 0, version: last, seq, body });
+function openCompacted({ last, seq, body }: ChunkRow): Compacted {
+  return unpackCompacted({ id: 0, version: last, seq, body });
 }
 
 export async function readConversationOps(

@@ -9,7 +9,7 @@ import { blockId } from "@blockyard/kernel/plain";
 import { type Demand, filterOf, type SearchSource, trigramsOf } from "@blockyard/kernel/search";
 import type { Entry } from "../../search/block-index.ts";
 import type { RecentTexts } from "../../search/recent-texts.ts";
-import { unpackFold } from "../encoding/flush.ts";
+import { unpackCompacted } from "../encoding/flush.ts";
 import { textOf } from "../encoding/text.ts";
 import type { Connection } from "./connections.ts";
 import { FIRST_TEXTS, READ_TEXT_CHARS, READ_TEXTS, SEARCHED_FILTER_CHARS } from "./limits.ts";
@@ -69,13 +69,15 @@ export class PostgresSource implements SearchSource<Entry> {
     if (recent !== undefined) return recent;
     const rows = this.#read.get(entry.row) ?? [];
     this.#read.delete(entry.row);
-    const fold = rows.find(({ what }) => what === 1);
+    const compacted = rows.find(({ what }) => what === 1);
     const block = blockId(entry.conversation, "", entry.born); // who wrote it is of no use to its text
     const ops = rows
       .filter(({ what }) => what === 2)
       .flatMap((chunk) => unpackOps(chunk, entry.conversation, block));
     const text = textOf(
-      fold === undefined ? "" : unpackFold({ id: 0, version: fold.last, seq: 0, body: fold.body }).text,
+      compacted === undefined
+        ? ""
+        : unpackCompacted({ id: 0, version: compacted.last, seq: 0, body: compacted.body }).text,
       ops,
     );
     this.#keep(entry, text);

@@ -14,9 +14,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Commit, CommitAnswer, Op, TurnedCommit } from "@blockyard/kernel";
 import { type ConversationId, StoreError } from "@blockyard/kernel/plain";
+import { AnswerCounts } from "./answer-counts.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { asFault, isDropped, isOfValues, isTransient } from "./fault.ts";
-import { type RawPart, type Verdict, type Written, withOwnBytes, writeGroup } from "./group.ts";
+import {
+  type RawPart,
+  type Remembered,
+  type Verdict,
+  type Written,
+  withOwnBytes,
+  writeGroup,
+} from "./group.ts";
 import { DOUBT_MS, DOUBT_STEP_MS, GROUP_CHARS, GROUP_COMMITS, GROUP_MS, GROUP_TRIES } from "./limits.ts";
 import { Versions } from "./versions.ts";
 
@@ -31,7 +39,7 @@ interface Waiting {
 
 export class Writer {
   readonly #connections: Connections;
-  readonly #versions = new Versions();
+  readonly #remembered = { versions: new Versions(), counts: new AnswerCounts() };
   readonly #written: () => void;
   readonly #doubtMs: number;
   /** Conversations with a transaction that the server has perhaps not ended: its number. */
@@ -116,7 +124,7 @@ export class Writer {
   async #write(group: readonly Waiting[]): Promise<void> {
     const endMs = performance.now() + GROUP_MS;
     for (let tries = 1; ; tries++) {
-      const attempt = new Attempt(group, this.#versions);
+      const attempt = new Attempt(group, this.#remembered);
       try {
         const written = await this.#connections.once((connection) => attempt.run(connection));
         return this.#settle(group, written);
@@ -147,7 +155,7 @@ export class Writer {
         fail(verdict.error);
         continue;
       }
-      if (commit !== undefined && verdict.type === "committed") this.#versions.committed(commit);
+      if (commit !== undefined && verdict.type === "committed") this.#remembered.versions.committed(commit);
       settle(verdict);
     }
   }
@@ -195,6 +203,12 @@ export class Writer {
 
 const COMMITTED: CommitAnswer = { type: "committed" };
 
+/**
+ * All statements of a group look rows up by their keys, whatever the values are: planning them anew for each group took longer than
+ * running them. A plan that was made while the tables were small must not read them whole when they have grown.
+ */
+const PLANNED_ONCE = "SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off";
+
 function conversationOf(entry: Exclude<Entry, { readonly raw: RawPart }>): ConversationId {
   return "commit" in entry ? entry.commit.conversation : entry.turned.conversation;
 }
@@ -202,22 +216,26 @@ function conversationOf(entry: Exclude<Entry, { readonly raw: RawPart }>): Conve
 /** One try of one transaction. */
 class Attempt {
   readonly #group: readonly Waiting[];
-  readonly #versions: Versions;
+  readonly #remembered: Remembered;
   /** Its number on the server. */
   transaction = "";
   /** The commit was asked for and not answered. */
   isDoubtful = false;
 
-  constructor(group: readonly Waiting[], versions: Versions) {
+  constructor(group: readonly Waiting[], remembered: Remembered) {
     this.#group = group;
-    this.#versions = versions;
+    this.#remembered = remembered;
   }
 
-  async run(connection: Connection): Promise<Written> {
+  run(connection: Connection): Promise<Written> {
+    return connection.together(() => this.#write(connection));
+  }
+
+  #write(connection: Connection): Promise<Written> {
     let number = "";
     const begun = connection
       .script<{ number: string }>(
-        "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_current_xact_id()::text AS number",
+        `BEGIN ISOLATION LEVEL READ COMMITTED; ${PLANNED_ONCE}; SELECT pg_current_xact_id()::text AS number`,
       )
       .then((rows) => {
         number = rows[0]?.number ?? "";
@@ -227,7 +245,7 @@ class Attempt {
     const turned = entries.flatMap((entry) => ("turned" in entry ? [entry.turned] : []));
     const raws = entries.flatMap((entry) => ("raw" in entry ? [entry.raw] : []));
     const group = { commits, turned, raws };
-    return writeGroup(connection, group, this.#versions, begun, async () => {
+    return writeGroup(connection, group, this.#remembered, begun, async () => {
       this.transaction = number;
       try {
         await connection.commit();

@@ -4,7 +4,7 @@
  */
 
 import type { BlockId, BlockLog, ConversationId, Json, LogPoint, Op, RawRun, Turn } from "@blockyard/kernel";
-import { storedConversationOps, storedOps, storedRaw, unpackFold } from "../encoding/flush.ts";
+import { storedConversationOps, storedOps, storedRaw, unpackCompacted } from "../encoding/flush.ts";
 import { textOf } from "../encoding/text.ts";
 import type { BlockHead, Memtable } from "./memtable.ts";
 import type { Tables } from "./tables.ts";
@@ -32,13 +32,13 @@ export function readAnswer(
 export function readLog(tables: Tables, memtable: Memtable, block: BlockId, after: LogPoint): BlockLog {
   const head = memtable.blockHead(block);
   if (head === undefined) return { ops: [] };
-  const fold = head.stored ? tables.fold(head.row) : undefined;
-  const stored = head.stored ? storedOps(tables, head, after, fold?.version ?? 0) : [];
+  const compacted = head.stored ? tables.compacted(head.row) : undefined;
+  const stored = head.stored ? storedOps(tables, head, after, compacted?.version ?? 0) : [];
   const isAfter = (op: Op) => ("version" in after ? op.version > after.version : op.seq > after.seq);
   const ops = [...stored, ...head.pending.map(withOwnBytes)].filter(isAfter);
-  if (fold === undefined) return { ops };
-  const replaced = "version" in after ? after.version < fold.version : after.seq < fold.seq;
-  return replaced ? { fold: unpackFold(fold), ops } : { ops };
+  if (compacted === undefined) return { ops };
+  const replaced = "version" in after ? after.version < compacted.version : after.seq < compacted.seq;
+  return replaced ? { compacted: unpackCompacted(compacted), ops } : { ops };
 }
 
 function withOwnBytes(op: Op): Op {
@@ -48,14 +48,14 @@ function withOwnBytes(op: Op): Op {
 export function readText(tables: Tables, memtable: Memtable, block: BlockId): string {
   const head = memtable.blockHead(block);
   if (head === undefined) return "";
-  const fold = head.stored ? tables.fold(head.row) : undefined;
-  const ops = opsOf(tables, head, fold?.version ?? 0);
-  return textOf(fold === undefined ? "" : unpackFold(fold).text, ops);
+  const compacted = head.stored ? tables.compacted(head.row) : undefined;
+  const ops = opsOf(tables, head, compacted?.version ?? 0);
+  return textOf(compacted === undefined ? "" : unpackCompacted(compacted).text, ops);
 }
 
-/** All ops of a block behind its fold. */
-export function opsOf(tables: Tables, head: BlockHead, folded: number): Op[] {
-  const stored = head.stored ? storedOps(tables, head, { version: 0 }, folded) : [];
+/** All ops of a block behind its compaction. */
+export function opsOf(tables: Tables, head: BlockHead, compacted: number): Op[] {
+  const stored = head.stored ? storedOps(tables, head, { version: 0 }, compacted) : [];
   return [...stored, ...head.pending];
 }
 

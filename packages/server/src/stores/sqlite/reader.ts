@@ -8,7 +8,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Block, ConversationId, Kind, Op, Status } from "@blockyard/kernel";
 import { guarded } from "../encoding/fault.ts";
-import { storedOps, unpackFold } from "../encoding/flush.ts";
+import { storedOps, unpackCompacted } from "../encoding/flush.ts";
 import { textOf } from "../encoding/text.ts";
 import { FILE_LOCK_MS } from "./limits.ts";
 import { type BlockRow, openBlock, type StoredBlock } from "./table-row.ts";
@@ -141,10 +141,10 @@ export class StoreReader {
 
   /** The text of a block as the tables have it, with `later` ops behind it. */
   text({ id, record }: BlockRow, later: readonly Op[] = []): string {
-    const fold = this.#tables.fold(id);
+    const compacted = this.#tables.compacted(id);
     const head = { row: id, record, pending: [] }; // to a reader every block is as the tables have it
-    const ops = storedOps(this.#tables, head, { version: 0 }, fold?.version ?? 0);
-    return textOf(fold === undefined ? "" : unpackFold(fold).text, [...ops, ...later]);
+    const ops = storedOps(this.#tables, head, { version: 0 }, compacted?.version ?? 0);
+    return textOf(compacted === undefined ? "" : unpackCompacted(compacted).text, [...ops, ...later]);
   }
 
   close(): void {

@@ -19,9 +19,9 @@ import type {
   BlockQuery,
   Commit,
   CommitAnswer,
+  Compacted,
   Conversation,
   ConversationQuery,
-  Fold,
   LogPoint,
   Matcher,
   Op,
@@ -42,8 +42,8 @@ import { SearchPool } from "../../search/pool.ts";
 import { asFault, guarded } from "../encoding/fault.ts";
 import { addAudit, readAudit } from "./audit-table.ts";
 import { copyDatabase } from "./backup.ts";
+import { writeCompacted } from "./compact.ts";
 import { SqliteDeletions } from "./deletions.ts";
-import { writeFold } from "./fold-write.ts";
 import { checkWhole, compareSums, syncDirectory, writeSums } from "./integrity.ts";
 import { JournalWriter } from "./journal-writer.ts";
 import {
@@ -188,9 +188,9 @@ export class SqliteStore implements Store {
     );
   }
 
-  async fold(block: BlockId, fold: Fold): Promise<void> {
-    this.#guard("fold", () => {
-      const heads = this.#write(() => writeFold(this.#tables, this.#memtable, block, fold));
+  async compact(block: BlockId, compacted: Compacted): Promise<void> {
+    this.#guard("compact", () => {
+      const heads = this.#write(() => writeCompacted(this.#tables, this.#memtable, block, compacted));
       this.#journal.flushed(heads);
     });
   }

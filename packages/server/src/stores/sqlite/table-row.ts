@@ -42,7 +42,7 @@ export interface RawRow {
   readonly journal: number;
 }
 
-export interface FoldRow {
+export interface CompactedRow {
   readonly id: number;
   readonly version: number;
   readonly seq: number;

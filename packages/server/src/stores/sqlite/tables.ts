@@ -11,9 +11,9 @@ import { Dictionaries, type Packed } from "./dictionary.ts";
 import {
   type BlockRow,
   type ChunkRow,
+  type CompactedRow,
   type ConversationRow,
   checkChunk,
-  type FoldRow,
   type NamedRow,
   openBlock,
   openConversation,
@@ -228,15 +228,16 @@ export class Tables {
     }
   }
 
-  // -- folds
+  // -- compactions
 
-  fold(block: number): FoldRow | undefined {
-    const row = this.get<FoldRow & { sum: number }>("SELECT * FROM fold WHERE id = ?", block);
-    if (row !== undefined) checkSum(`fold ${row.id}`, row.sum, [row.id, row.version, row.seq], row.body);
+  compacted(block: number): CompactedRow | undefined {
+    const row = this.get<CompactedRow & { sum: number }>("SELECT * FROM fold WHERE id = ?", block);
+    if (row !== undefined)
+      checkSum(`compaction ${row.id}`, row.sum, [row.id, row.version, row.seq], row.body);
     return row;
   }
 
-  putFold({ id, version, seq, body }: FoldRow): void {
+  putCompacted({ id, version, seq, body }: CompactedRow): void {
     const columns = [id, version, seq] as const;
     this.run("INSERT OR REPLACE INTO fold VALUES (?, ?, ?, ?, ?)", ...columns, rowSum(columns, body), body);
   }

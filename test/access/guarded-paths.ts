@@ -413,6 +413,14 @@ export const GUARDED_BY_CLASS: readonly string[] = [
   ],
   ...["cron.d/x", "bin/activate", "env.sh", "meson.options", "aclocal.m4", "firestore.rules", "my.cnf"],
   ...["IFLOW.md", "system-prompt.txt", "prompts/system_prompt.md"],
+  ...[
+    "knowledge.md",
+    "api/db.knowledge.md",
+    "codebuff.json",
+    "qwen-extension.json",
+    "agents/review.agent.md",
+  ],
+  ...["package.json5", "web/package.yaml", "pdm_build.py", "config-overrides.js", "nest-cli.json", "x.gpr"],
   // what holds secrets
   ...[
     "recovery-codes.txt",

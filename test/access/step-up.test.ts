@@ -1,6 +1,6 @@
 /** What runs code or gives rights: who may ask for it, with which proof, and what is written down of it. */
 import { createHash } from "node:crypto";
-import { StoreError } from "@blockyard/kernel";
+import { type Draft, StoreError } from "@blockyard/kernel";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import type { Browser } from "./browser.ts";
@@ -136,6 +136,35 @@ describe("step-up", () => {
       });
     },
   );
+
+  it.each([
+    ["asks", "ask", {}, false],
+    ["edits without asking", "edits", {}, true],
+    ["does everything", "full", {}, true],
+    ["edits without asking, but not in this turn", "edits", { mode: "ask" }, false],
+  ])("[AC341] a message in a conversation whose agent %s", async (_, mode, more, isSensitive) => {
+    const { conversation } = await harness.call("conversation.create", { title: "mode" });
+    const plan = (draft: Draft) => draft.conversation({ metadata: { mode } });
+    await harness.running.kernel.write(String(conversation), {
+      agent: "root",
+      plan: (draft) => plan(draft) ?? null,
+    });
+    const input = { conversation, provider: "anthropic", prompt: "x", ...more };
+    const answers = [await call("turn.start", JSON.stringify(input)), await socketCall("turn.start", input)];
+    for (const answer of answers)
+      expect(JSON.stringify(answer).includes('"needs":"proof"')).toBe(isSensitive);
+  });
+
+  it("[AC341] a message to an agent that works in a turn with an allowance", async () => {
+    const { conversation } = await harness.call("conversation.create", { title: "working" });
+    const { turns } = harness.running.tools;
+    const { liveIn } = turns;
+    const input = { conversation, provider: "anthropic", prompt: "x", mode: "ask", when: "now" };
+    Object.assign(turns, { liveIn: () => ({ start: { request: { allow: ["bash"] } } }) });
+    const answer = await call("turn.start", JSON.stringify(input));
+    Object.assign(turns, { liveIn });
+    expect(answer).toMatchObject(needsProof);
+  });
 
   it("[AC242] the owner's own token needs no page, and what it does is written down too", async () => {
     const input = (await SENSITIVE["command.run"]?.()) as object;

@@ -176,6 +176,14 @@ describe("[AC211] what acts by itself", () => {
     [".env"],
     [".npmrc"],
     ["bunfig.toml"],
+    ["pnpm-workspace.yaml"],
+    ["knowledge.md"],
+    [".iflow/settings.json"],
+    [".env.local"],
+    ["agents.md"],
+    ["Claude.md"],
+    [".Claude/settings.json"],
+    [".vscode/MCP.json"],
   ])("%s, with its digest, in the folder and above it", (path) => {
     put(path);
     mkdirSync(join(rig.root, "packages/a"), { recursive: true });

@@ -44,6 +44,7 @@ const GUARDED = [
   ".claude/settings.json",
   "CLAUDE.md",
   ".vscode/tasks.json",
+  ".github/hooks/check.json",
 ];
 
 /** Guarded files, which the owner trusts as they are. */
@@ -70,6 +71,7 @@ describe.runIf(mayConfine)("[AC314] a command that the owner has not seen", () =
     ["reads a key", "cat certs/server.key"],
     ["changes the settings of an agent", "echo changed > .claude/settings.json; rm -rf .claude"],
     ["changes instructions", "echo changed > CLAUDE.md; sed -i s/TOKEN/changed/ CLAUDE.md; rm -f CLAUDE.md"],
+    ["changes hooks of an agent beside what code hosts read", "echo changed > .github/hooks/check.json"],
     ["changes what an editor runs", "mv .vscode old; mkdir .vscode; echo changed > .vscode/tasks.json"],
   ])("never %s", async (_, command) => {
     await plant();

@@ -3,6 +3,11 @@ import type { Mutation } from "./mutations.ts";
 
 const unit = ["unit"];
 const ESCAPES = { tests: ["packages/server/src/sandbox/escapes.test.ts"], projects: unit } as const;
+const LINKS = {
+  tests: ["packages/server/src/sandbox/links.test.ts"],
+  projects: unit,
+  only: "AC340",
+} as const;
 
 export const ESCAPE_MUTATIONS: readonly Mutation[] = [
   {
@@ -16,8 +21,8 @@ export const ESCAPE_MUTATIONS: readonly Mutation[] = [
   {
     name: "escape: root sets what the kernel does",
     file: "packages/server/src/sandbox/confine.ts",
-    find: '...(isRoot ? ["--ro-bind", "/proc/sys", "/proc/sys"] : []),',
-    replace: "...(isRoot ? [] : []),",
+    find: '...["--ro-bind", "/proc/sys", "/proc/sys"],',
+    replace: "",
     ...ESCAPES,
     only: "AC310",
   },
@@ -48,8 +53,8 @@ export const ESCAPE_MUTATIONS: readonly Mutation[] = [
   {
     name: "escape: hooks in the workspace are not kept",
     file: "packages/server/src/sandbox/git-obeys.ts",
-    find: "    ...ledIn(folder, [git]),\n",
-    replace: "    ...ledIn(folder, [git]).slice(0, 0),\n",
+    find: "    ...ledIn(folder, [git], folders),\n",
+    replace: "    ...ledIn(folder, [git], folders).slice(0, 0),\n",
     ...ESCAPES,
     only: "AC313",
   },
@@ -63,7 +68,7 @@ export const ESCAPE_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "escape: another folder can be put in the place of a repository",
-    file: "packages/server/src/sandbox/git-obeys.ts",
+    file: "packages/server/src/sandbox/kept-places.ts",
     find: "[...held].sort((a, b) => a.length - b.length)",
     replace: "[...held].filter((path) => path.includes('.git'))",
     ...ESCAPES,
@@ -80,8 +85,8 @@ export const ESCAPE_MUTATIONS: readonly Mutation[] = [
   {
     name: "escape: a repository without its head is none",
     file: "packages/server/src/sandbox/git-obeys.ts",
-    find: "return isKnown || isBare(folder) ?",
-    replace: "return isBare(folder) ?",
+    find: "return isKnown || isBare(folder)\n",
+    replace: "return isBare(folder)\n",
     ...ESCAPES,
     only: "AC321",
   },
@@ -102,10 +107,45 @@ export const ESCAPE_MUTATIONS: readonly Mutation[] = [
     only: "AC321",
   },
   {
+    name: "escape: what git obeys is kept under its first name only",
+    file: "packages/server/src/sandbox/kept-places.ts",
+    find: "if (link === undefined) place = next;",
+    replace: "if (link === undefined || link !== '') place = next;",
+    ...LINKS,
+  },
+  {
+    name: "escape: a link that was replaced stays so",
+    file: "packages/server/src/sandbox/kept-places.ts",
+    find: "if (link === undefined || linkAt(path) === link) continue;",
+    replace: "if (link === undefined || link !== '') continue;",
+    ...LINKS,
+  },
+  {
+    name: "escape: a folder that was closed stays so",
+    file: "packages/server/src/sandbox/kept-places.ts",
+    find: "(a, b) => a.length - b.length)) open(folder);",
+    replace: "(a, b) => a.length - b.length)) statSync(folder);",
+    ...LINKS,
+  },
+  {
+    name: "escape: a hook that is a link is not kept",
+    file: "packages/server/src/sandbox/git-obeys.ts",
+    find: "each.isSymbolicLink() ?",
+    replace: "each.isSocket() ?",
+    ...LINKS,
+  },
+  {
+    name: "escape: git leads outside of a repository's own folder",
+    file: "packages/server/src/sandbox/git-led.ts",
+    find: "folders.some((top) => isInside(top, path));",
+    replace: "folders.some(() => isInside(folder, path));",
+    ...LINKS,
+  },
+  {
     name: "unseen: the folder of a guarded file can be moved",
     file: "packages/server/src/turns/loop/tools/guarded.ts",
-    find: 'if (!way.startsWith("../"))',
-    replace: 'if (way === "")',
+    find: "found.kept.push(...placed([{ path, isFolder: at.isFolder }], [root]));",
+    replace: "found.kept.push({ path, isFolder: at.isFolder });",
     tests: ["test/loop/unseen.test.ts"],
     projects: unit,
     only: "AC314",

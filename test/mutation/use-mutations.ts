@@ -6,6 +6,42 @@ const commands = ["test/cli/commands.test.ts"];
 
 export const USE_MUTATIONS: readonly Mutation[] = [
   {
+    name: "terminal: what is drawn as nothing is printed",
+    file: "packages/server/src/cli/terminal.ts",
+    find: '(JOINS.has(char) ? char : "\\ufffd")',
+    replace: "char",
+    tests: ["packages/server/src/cli/terminal.test.ts"],
+    projects: unit,
+    only: "U15",
+  },
+  {
+    name: "terminal: data for a file is printed there as it is",
+    file: "packages/server/src/cli/terminal.ts",
+    find: "if (!process.stdout.isTTY) for await",
+    replace: "if (process.stdout) for await",
+    tests: ["packages/server/src/cli/terminal.test.ts"],
+    projects: unit,
+    only: "U15",
+  },
+  {
+    name: "export: Markdown holds control characters",
+    file: "packages/server/src/export/markdown.ts",
+    find: "yield withoutControls(piece);",
+    replace: "yield piece;",
+    tests: ["packages/server/src/export/export.test.ts"],
+    projects: unit,
+    only: "E4",
+  },
+  {
+    name: "context: what is included and of others stands as the owner's",
+    file: "packages/server/src/turns/loop/context.ts",
+    find: "isQuoted ? quotedAs(block, signs, text) : text",
+    replace: "isQuoted && block.id === '' ? quotedAs(block, signs, text) : text",
+    tests: ["packages/server/src/turns/voices.test.ts"],
+    projects: unit,
+    only: "AC124",
+  },
+  {
     name: "use: a stream that cannot be stored is left nowhere",
     file: "packages/server/src/cli/ingest-pipe.ts",
     find: "    const file = await copy.leave();\n",

@@ -8,7 +8,7 @@
  *   dieAt, hangAt, garbageAt, floodAt   before this printed line: is killed, says nothing more, prints nonsense, prints 5,000 lines
  *   also        lines that it prints before its turn ends; at "answer" it waits for one · version   of the program · loggedOut · noAppServer
  *   lost        it has no thread to go on with · refuses   it ends at once, with these words
- *   neverEnds   it says nothing of its turn's end
+ *   neverEnds   it says nothing of its turn's end · old   it does not say which message an item is
  *   lingers     it does not end with its input · ignoresInterrupt
  */
 import { appendFileSync, readFileSync } from "node:fs";
@@ -155,8 +155,10 @@ for (const { dir, line } of records) {
     if (message.method === undefined) message.id = ids.get(message.id);
     if (message.result?.userAgent && plan.version) message.result.userAgent = `fake/${plan.version} (x)`;
     const item = message.params?.item;
-    if (message.method === "item/started" && item?.type === "userMessage")
-      item.clientId = prompts.shift() ?? null;
+    if (item?.type === "userMessage") {
+      if (plan.old) delete item.clientId;
+      else if (message.method === "item/started") item.clientId = prompts.shift() ?? null;
+    }
     print(message);
   }
 }

@@ -29,14 +29,17 @@ export const CLASSES: readonly GuardRule[] = [
   {
     reason: "tools load it as their configuration and run it",
     pattern:
-      /^([\w-]+\.(workspace|plugin)\.[cm]?[jt]s|(jupyter\w*|ipython)_config\.py|gunicorn\.conf\.py|local_settings\.py|setuptests?\.\w+|(knex|mage|lake|build|pnpm)file\.\w+|pnpmfile\.[cm]?js|premake\d*\.lua|xmake\.lua|tupfile\.lua|esbuild\.[cm]?js|mage\.go|build\.(sc|mill)|mill\.sc|hatch_build\.py|dodo\.py|celeryconfig\.py|rector\.php|gems\.rb|policyfile\.rb|(docker-)?entrypoint\.sh)$/,
+      /^([\w-]+\.(workspace|plugin)\.[cm]?[jt]s|(jupyter\w*|ipython)_config\.py|gunicorn\.conf\.py|local_settings\.py|setuptests?\.\w+|(knex|mage|lake|build|pnpm)file\.\w+|pnpmfile\.[cm]?js|premake\d*\.lua|xmake\.lua|tupfile\.lua|esbuild\.[cm]?js|mage\.go|build\.(sc|mill)|mill\.sc|(hatch|pdm)_build\.py|build_ext\.py|pavement\.py|config-overrides\.js|tuist\.swift|knip\.[cm]?[jt]s|dodo\.py|celeryconfig\.py|rector\.php|gems\.rb|policyfile\.rb|(docker-)?entrypoint\.sh)$/,
   },
   // Brewfile, Thorfile, Tupfile and those to come.
-  { reason: "builds and tasks run it", pattern: /^[a-z][a-z0-9_-]*file(\.local|\.lock\.json)?$/ },
+  {
+    reason: "builds and tasks run it",
+    pattern: /^([a-z][a-z0-9_-]*file(\.local|\.lock\.json)?|package\.(json5|ya?ml)|[\w-]+\.gpr)$/,
+  },
   {
     reason: SETTINGS,
     pattern:
-      /^(biome|dprint|rome|oxlint(rc)?|pyrightconfig|pint|ormconfig|workspace|wireit|bit|devbox|electron-builder|expo|eas|import_map|cmakeuserpresets|bsconfig|rescript|haxelib|lake-manifest|dub\.selections|dagger|railpack|zeabur|compile_commands|appsettings(\.\w+)?|local\.settings)\.jsonc?$/,
+      /^(biome|dprint|rome|oxlint(rc)?|pyrightconfig|pint|ormconfig|workspace|wireit|bit|devbox|electron-builder|expo|eas|import_map|cmakeuserpresets|bsconfig|rescript|haxelib|lake-manifest|dub\.selections|dagger|railpack|zeabur|nest-cli|tslint|knip|typedoc|jsdoc|testcafe|jasmine|compile_commands|appsettings(\.\w+)?|local\.settings)\.jsonc?$/,
   },
   {
     reason: "builds and tasks run it",
@@ -45,13 +48,13 @@ export const CLASSES: readonly GuardRule[] = [
   },
   {
     reason: "shells read it automatically",
-    pattern: /^(config\.fish|fish_variables|irbrc|pryrc|dir-locals\.el)$/,
+    pattern: /^(config\.fish|fish_variables|irbrc|pryrc|dir-locals\.el|rc\.local)$/,
   },
   { reason: "desktops run it automatically", pattern: /\.(socket|path|mount|automount|scpt|hta|inf)$/ },
   {
     reason: "agents follow it as instructions",
     pattern:
-      /^((kimi|devin|system[._-]?prompt)\.md|(opencode|crush|agents?|claude_desktop_config|plugin|marketplace|hooks)\.jsonc?|agents?\.ya?ml)$/,
+      /^((kimi|devin|codebuff|rovodev|([\w-]+\.)?knowledge|system[._-]?prompt)\.md|(opencode|crush|agents?|claude_desktop_config|plugin|marketplace|hooks|codebuff|[a-z]+-extension)\.jsonc?|(agents?|fastagent\.(config|secrets)|cagent)\.ya?ml|[\w-]+\.agent\.md)$/,
   },
   { reason: "agents start the servers it lists", pattern: /^mcp-?servers\.(jsonc?|ya?ml|toml)$/ },
   { reason: SECRET, pattern: new RegExp(`(^|[\\w-]*[._-])(${WORDS})([._-][\\w.-]*)?\\.(${DATA})$`) },

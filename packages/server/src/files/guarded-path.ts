@@ -164,7 +164,10 @@ const SECRETS = "it holds secrets";
 
 /** What of the hidden ones agents, editors, hooks and shells obey; the others belong to builds and tests, which write there. */
 const OBEYED_NAMES =
-  /^\.(claude|codex|agents?|gemini|qwen|kimi|kimi-code|copilot|opencode|goose|cursor|windsurf|cline|clinerules|roo|continue|aider[\w.-]*|amp|crush[\w.]*|junie|kiro|factory|augment|trae|vibe|zed|vscode|idea|fleet|devcontainer(\.json)?|mcp\.json|husky|githooks|cursorrules|windsurfrules|goosehints|rules|bashrc|bash_profile|profile|zshrc|zshenv|npmrc|yarnrc(\.yml)?|pnpmfile\.cjs)$/;
+  /^\.(claude|codex|agents?|gemini|qwen|kimi|kimi-code|copilot|opencode|goose|cursor|windsurf|cline|clinerules|roo|continue|aider[\w.-]*|amp|crush[\w.]*|junie|kiro|factory|augment|trae|vibe|openhands|amazonq|rovodev|codebuff|iflow|codebuddy|qodo|blackboxcli|pi|zed|vscode|idea|fleet|devcontainer(\.json)?|mcp\.json|husky|githooks|cursorrules|windsurfrules|goosehints|rules|bashrc|bash_profile|profile|zshrc|zshenv|npmrc|yarnrc(\.yml)?|pnpmfile\.cjs)$/;
+/** Of what code hosts read, what agents follow. */
+const OBEYED_BESIDE =
+  /(^|\/)\.github\/(hooks|agents|extensions|instructions|prompts|chatmodes|skills|copilot|(mcp|lsp)\.json)$/i;
 const OBEYED_REASONS = /^(agents|hooks|git|editors|desktops|shells) /;
 
 /**
@@ -174,7 +177,7 @@ const OBEYED_REASONS = /^(agents|hooks|git|editors|desktops|shells) /;
 export function veilOf(path: string, isFolder: boolean): "hidden" | "kept" | undefined {
   const name = bareName(path.slice(path.lastIndexOf("/") + 1));
   if (SECRET_NAMES.test(name)) return "hidden";
-  if (OBEYED_NAMES.test(name)) return "kept";
+  if (OBEYED_NAMES.test(name) || OBEYED_BESIDE.test(path)) return "kept";
   if (isFolder || name.startsWith(".")) return undefined;
   const reason = FILES.find(({ pattern }) => pattern.test(name))?.reason;
   if (reason === SECRETS) return "hidden";

@@ -64,7 +64,7 @@ it("[F15] a change here and one there, with a history that does not tell what bo
   lab.put("a.txt", TEXT);
   const id = await lab.open("a.txt");
   await lab.edit(id, "b", "mine");
-  expect(await lab.kernel.fold(id)).toBeUndefined();
+  expect(await lab.kernel.compact(id)).toBeUndefined();
   lab.put("a.txt", TEXT.replace("f", "theirs"));
   await lab.restart({ isKilled: true });
   await lab.files.touch(id);

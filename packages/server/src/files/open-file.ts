@@ -268,8 +268,8 @@ export class OpenFile {
 /** The text of a block at a version, as far as its history still tells. */
 async function textThen(kernel: Kernel, id: BlockId, version: number): Promise<string | undefined> {
   const log = await kernel.log(id, { version: 0 });
-  if (isProblem(log) || (log.fold && log.fold.version > version)) return undefined;
-  let text = Text.of(log.fold?.text ?? "");
+  if (isProblem(log) || (log.compacted && log.compacted.version > version)) return undefined;
+  let text = Text.of(log.compacted?.text ?? "");
   for (const op of log.ops) {
     if (op.versionFrom > version) break;
     if (op.version > version) return undefined;

@@ -42,7 +42,7 @@ export function veiled(kernel: Kernel, hides: Hides): Kernel {
       if (!mayBeFile(id)) return kernel.log(id, after);
       const block = await kernel.block(id);
       if (isProblem(block) || !hides(block)) return kernel.log(id, after);
-      return { fold: { version: block.version, text: "", anchors: {} }, ops: [] };
+      return { compacted: { version: block.version, text: "", anchors: {} }, ops: [] };
     },
     async mergeState(id, agent, vector) {
       return (await hiding(id)) ?? kernel.mergeState(id, agent, vector);

@@ -53,6 +53,15 @@ describe("a child", () => {
     expect((await run(child)).end).toMatchObject({ code: null, failed: expect.stringContaining("ENOENT") });
   });
 
+  it("[D1] has ended also where something that follows fails, and says so", async () => {
+    const onGone = () => {
+      throw new Error("nothing was put back");
+    };
+    const spec = { file: "/bin/sh", args: ["-c", "exit 3"], cwd: home, env, onGone };
+    const { end } = await run(new Child(spec, tracker));
+    expect(end).toMatchObject({ code: 3, stderr: expect.stringContaining("nothing was put back") });
+  });
+
   it("[D2] takes with it what it started, in its group or out of it", async () => {
     const child = start("setsid sleep 100 >/dev/null 2>&1 & sleep 100 & echo started; wait");
     for await (const _ of child.output()) {

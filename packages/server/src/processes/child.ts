@@ -69,7 +69,11 @@ export class Child {
         this.#signal("SIGKILL"); // what it left behind in its group,
         this.#isGone = true;
         await this.#tracker.end(this.#mark); // and what had moved out of it
-        spec.onGone?.();
+        try {
+          spec.onGone?.();
+        } catch (error) {
+          this.#stderr += String(error); // whoever waits for the end is told, and waits no longer
+        }
         resolve({ ...end, stderr: this.#stderr });
       };
       // The system blames the program where it is the folder that is missing.

@@ -7,8 +7,8 @@
  */
 
 import { dirname } from "node:path";
-import type { KeptPath } from "./git-obeys.ts";
 import type { HiddenPath } from "./hidden-paths.ts";
+import type { KeptPath } from "./kept-places.ts";
 
 export interface Confinement {
   /** Folders that it may write to. */
@@ -20,8 +20,6 @@ export interface Confinement {
   readonly hidden: readonly HiddenPath[];
   /** Of other programs, with a place in the file system: they are not found. */
   readonly sockets: readonly string[];
-  /** The system's administrator runs it, who may set what the kernel does: that is taken away. */
-  readonly isRoot: boolean;
   /** An empty file, which stands where a file is hidden: one that cannot be read would break programs that look for it. */
   readonly empty: string;
   readonly network: boolean;
@@ -32,7 +30,7 @@ export interface Confinement {
 const OWN = ["/tmp", "/var/tmp", "/run", "/dev"];
 
 export function bubblewrapArgs(confinement: Confinement): readonly string[] {
-  const { writable, kept, readable = [], hidden, sockets, empty, network, isRoot, cwd } = confinement;
+  const { writable, kept, readable = [], hidden, sockets, empty, network, cwd } = confinement;
   const hide = ({ path, isFolder }: HiddenPath) =>
     isFolder ? ["--tmpfs", path] : ["--ro-bind", empty, path];
   // A folder that is hidden and has the workspace inside is hidden first; all others after it, so that they stay hidden.
@@ -40,7 +38,8 @@ export function bubblewrapArgs(confinement: Confinement): readonly string[] {
   return [
     ...["--unshare-all", ...(network ? ["--share-net"] : []), "--die-with-parent", "--cap-drop", "ALL"],
     ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
-    ...(isRoot ? ["--ro-bind", "/proc/sys", "/proc/sys"] : []),
+    // What the kernel does is not for it to set: the administrator could, and anybody some of it.
+    ...["--ro-bind", "/proc/sys", "/proc/sys"],
     ...["--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--tmpfs", "/run"],
     // Names are looked up in here, where there is a network.
     ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
@@ -61,7 +60,8 @@ function isGone(path: string, { hidden, writable }: Confinement): boolean {
 }
 
 /** What is mounted cannot be moved or replaced either. */
-function keep({ path, isFolder, isMissing, isHeld }: KeptPath, empty: string): readonly string[] {
+function keep({ path, isFolder, isMissing, isHeld, link }: KeptPath, empty: string): readonly string[] {
+  if (link !== undefined) return [];
   if (isHeld) return ["--bind", path, path];
   if (isMissing === "must-not-be") return [];
   if (isMissing === undefined) return ["--ro-bind-try", path, path];
@@ -78,16 +78,19 @@ export function seatbeltProfile({ writable, kept, hidden, network }: Confinement
     '(allow file-write* (subpath "/dev") (subpath "/private/tmp") (subpath "/private/var/folders"))',
     ...hidden.map(({ path }) => `(deny file-read* file-write* ${below(path)})`),
     ...writable.map((path) => `(allow file-read* file-write* ${below(path)})`),
-    ...kept.filter(({ isHeld }) => !isHeld).map(({ path }) => `(deny file-write* ${below(path)})`),
-    ...kept
-      .filter(({ isHeld }) => isHeld)
-      .map(({ path }) => `(deny file-write* (literal ${JSON.stringify(path)}))`),
+    ...kept.filter((each) => !isAlone(each)).map(({ path }) => `(deny file-write* ${below(path)})`),
+    ...kept.filter(isAlone).map(({ path }) => `(deny file-write* (literal ${JSON.stringify(path)}))`),
     // Again: a hidden folder inside of the workspace stays hidden.
     ...hidden
       .filter(({ path }) => writable.some((folder) => isInside(folder, path)))
       .map(({ path }) => `(deny file-read* file-write* ${below(path)})`),
     ...(network ? [] : ["(deny network*)"]),
   ].join("\n");
+}
+
+/** Not with what is below it. */
+function isAlone({ isHeld, link }: KeptPath): boolean {
+  return isHeld === true || link !== undefined;
 }
 
 function isInside(folder: string, path: string): boolean {

@@ -7,55 +7,45 @@
  * Also what is not there yet: it must not be made. The folder `.git` is held in its place, or another one could be put there.
  */
 
-import { lstatSync, readdirSync, rmSync, statSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { type Dirent, readdirSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { smallFile } from "../system/small-file.ts";
 import { ledFrom } from "./git-led.ts";
+import { inOrder, isThere, type KeptPath, placed } from "./kept-places.ts";
 import { GIT_CONFIG_BYTES, GIT_FOLDER_DEPTH, GIT_FOLDERS } from "./limits.ts";
-
-export interface KeptPath {
-  readonly path: string;
-  readonly isFolder: boolean;
-  /** Something empty can stand in its place. Otherwise it is taken away again when the program is gone. */
-  readonly isMissing?: "may-be-empty" | "must-not-be";
-  /** It may be written in, and not moved. */
-  readonly isHeld?: true;
-}
 
 /** `folders`: what may be written to; `nested`: repositories in there. */
 export function gitObeys(folders: readonly string[], nested: readonly string[] = []): readonly KeptPath[] {
   const room = { left: GIT_FOLDERS };
-  const own = folders.flatMap((folder) => obeyedIn(folder, room, false));
-  const inner = nested.flatMap((folder) => {
-    const top = folders.find((each) => relative(each, folder).split("/")[0] !== "..");
+  const own = folders.flatMap((folder) => obeyedIn(folder, folders, room, false));
+  const inner = nested.flatMap((folder) => [
     // Another folder could be put in the place of a repository, too.
-    if (top === undefined) return [];
-    return [...above(top, `${relative(top, folder)}/.`), ...obeyedIn(folder, room, true)];
-  });
-  return inOrder([...own, ...inner]);
+    { path: folder, isFolder: true, isHeld: true } as const,
+    ...obeyedIn(folder, folders, room, true),
+  ]);
+  return inOrder(placed([...own, ...inner], folders));
 }
 
 /** `isKnown`: it was a repository once, whatever shows of that now. */
-function obeyedIn(folder: string, room: Room, isKnown: boolean): readonly KeptPath[] {
+function obeyedIn(
+  folder: string,
+  folders: readonly string[],
+  room: Room,
+  isKnown: boolean,
+): readonly KeptPath[] {
   const git = join(folder, ".git");
   const stat = statSync(git, { throwIfNoEntry: false });
-  if (!stat) return isKnown || isBare(folder) ? [...inGit(folder), ...insideOf(folder, room)] : [];
-  if (!stat.isDirectory()) return [{ path: git, isFolder: false }, ...ledIn(folder, ledTo(folder, git))];
+  if (!stat)
+    return isKnown || isBare(folder)
+      ? [...inGit(folder), ...insideOf(folder, room), ...ledIn(folder, [folder], folders)]
+      : [];
+  if (!stat.isDirectory())
+    return [{ path: git, isFolder: false }, ...ledIn(folder, ledTo(folder, git), folders)];
   return [
     { path: git, isFolder: true, isHeld: true },
     ...inGit(git),
     ...insideOf(git, room),
-    ...ledIn(folder, [git]),
-  ];
-}
-
-/** What is held comes first, from the top down: a folder that is held behind what is kept in it could be written to again. */
-export function inOrder(kept: readonly KeptPath[]): readonly KeptPath[] {
-  const held = new Set(kept.flatMap(({ path, isHeld }) => (isHeld ? [path] : [])));
-  const paths = [...held].sort((a, b) => a.length - b.length);
-  return [
-    ...paths.map((path) => ({ path, isFolder: true, isHeld: true }) as const),
-    ...kept.filter(({ isHeld }) => !isHeld),
+    ...ledIn(folder, [git], folders),
   ];
 }
 
@@ -72,35 +62,31 @@ function ledTo(folder: string, file: string): readonly string[] {
   return common ? [git, resolve(git, common)] : [git];
 }
 
-/** Files and folders of hooks of the workspace to which git's configuration leads, as Husky has them. */
-function ledIn(folder: string, gits: readonly string[]): readonly KeptPath[] {
-  return ledFrom(folder, gits).flatMap(({ path, isFolder }) => {
-    const way = relative(folder, path).split("/");
-    const gone = way.findIndex((_, at) => !isThere(join(folder, ...way.slice(0, at + 1))));
-    if (gone === -1) return [...above(folder, way.join("/")), { path, isFolder }];
-    // Nothing is made where the first part of the way is not there.
-    const missing = join(folder, ...way.slice(0, gone + 1));
-    const isLast = gone === way.length - 1;
-    const kept = { path: missing, isFolder: isFolder || !isLast, isMissing: "may-be-empty" } as const;
-    return [...above(folder, relative(folder, missing)), kept];
-  });
+/** Files and folders of hooks to which git's configuration leads, as Husky has them. */
+function ledIn(folder: string, gits: readonly string[], folders: readonly string[]): readonly KeptPath[] {
+  return ledFrom(folder, gits, folders).flatMap(({ path, isFolder }) => [
+    { path, isFolder, isMissing: "may-be-empty" } as const,
+    ...(isFolder ? linkedHooks(path) : []),
+  ]);
 }
 
-/** Takes away what a program has made and git would obey. */
-export function takeAway(kept: readonly KeptPath[]): void {
-  for (const { path, isMissing } of kept)
-    if (isMissing === "must-not-be") rmSync(path, { force: true, recursive: true });
+/** A hook may be a link to a file of the workspace. */
+function linkedHooks(folder: string): readonly KeptPath[] {
+  return entriesIn(folder).flatMap((each) =>
+    each.isSymbolicLink() ? [{ path: join(folder, each.name), isFolder: false }] : [],
+  );
 }
 
 function inGit(git: string): readonly KeptPath[] {
-  const kept = (name: string, isFolder: boolean, isMissing: KeptPath["isMissing"]): KeptPath => {
-    const path = join(git, name);
-    return isThere(path) || isMissing === undefined ? { path, isFolder } : { path, isFolder, isMissing };
-  };
+  const kept = (name: string, isFolder: boolean, isMissing: KeptPath["isMissing"]): KeptPath => ({
+    ...{ path: join(git, name), isFolder },
+    ...(isMissing === undefined ? {} : { isMissing }),
+  });
   // A worktree has its hooks and configuration where its `commondir` leads.
   const isShared = isThere(join(git, "commondir"));
   return [
     ...(isShared ? [] : [kept("hooks", true, "may-be-empty"), kept("config", false, "may-be-empty")]),
+    ...(isShared ? [] : linkedHooks(join(git, "hooks"))),
     kept("config.worktree", false, readsWorktrees(git) ? "may-be-empty" : undefined),
     kept("commondir", false, "must-not-be"),
   ];
@@ -144,29 +130,19 @@ function isGitFolder(path: string): boolean {
   return ["HEAD", "config", "commondir"].some((name) => isThere(join(path, name)));
 }
 
-/** The folders on the way to a path, which are held: another one could be put in the place of any of them. */
-export function above(folder: string, way: string): readonly KeptPath[] {
-  const parts = way.split("/").slice(0, -1);
-  return parts.map((_, index) => ({
-    ...{ path: join(folder, ...parts.slice(0, index + 1)), isFolder: true, isHeld: true },
-  }));
-}
-
 /** Git reads the configuration of single worktrees only where its own, which is kept, says so. */
 function readsWorktrees(git: string): boolean {
   return /worktreeconfig/i.test(smallFile(join(git, "config"), GIT_CONFIG_BYTES) ?? "worktreeconfig");
 }
 
 function foldersIn(folder: string): readonly string[] {
+  return entriesIn(folder).flatMap((each) => (each.isDirectory() ? [each.name] : []));
+}
+
+function entriesIn(folder: string): readonly Dirent[] {
   try {
-    return readdirSync(folder, { withFileTypes: true }).flatMap((each) =>
-      each.isDirectory() ? [each.name] : [],
-    );
+    return readdirSync(folder, { withFileTypes: true });
   } catch {
     return [];
   }
-}
-
-function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -9,6 +9,10 @@ export const GIT_FOLDER_DEPTH = 8;
 /** Configurations that are read for one repository, with those that they include. */
 export const GIT_CONFIG_INCLUDES = 40;
 
+// Kept places
+/** As many as the kernel follows. */
+export const LINKS_ON_A_WAY = 40;
+
 // Nested
 /** Entries of a folder that are looked at for repositories, and repositories that are kept: those nearest to its top. */
 export const NESTED_LOOKED_AT = 20_000;

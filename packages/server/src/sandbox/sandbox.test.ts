@@ -331,7 +331,6 @@ describe("[AC205] the arguments", () => {
     kept: [],
     hidden,
     sockets: ["/h/x.sock", "/run/x.sock", "/h/.ssh/x.sock", "/h/.config/code/x.sock"],
-    isRoot: false,
     network: false,
     cwd: "/h/.config/code",
   };

@@ -12,9 +12,10 @@ import { type ChildSpec, findCommand } from "../processes/child.ts";
 import { childEnvironment } from "../processes/child-env.ts";
 import type { Environment } from "../processes/child-mark.ts";
 import { bubblewrapArgs, type Confinement, seatbeltProfile } from "./confine.ts";
-import { gitObeys, inOrder, type KeptPath, takeAway } from "./git-obeys.ts";
+import { gitObeys } from "./git-obeys.ts";
 import { type HiddenPath, hiddenPaths, ownFolders } from "./hidden-paths.ts";
 import { hiddenByClass, seenLinks } from "./home-class.ts";
+import { inOrder, type KeptPath, putBack } from "./kept-places.ts";
 import { KnownPaths } from "./known-paths.ts";
 import {
   ARGUMENT_BYTES,
@@ -117,10 +118,9 @@ export class Sandbox {
   }
 
   async #common(writable: readonly string[], cwd: string) {
-    const isRoot = process.getuid?.() === 0;
     const nested = await Promise.all(writable.map((folder) => this.#repositoriesIn(folder)));
     const kept = gitObeys(writable, nested.flat());
-    return { writable, kept, sockets: socketsOfOthers(), empty: this.#empty, isRoot, cwd };
+    return { writable, kept, sockets: socketsOfOthers(), empty: this.#empty, cwd };
   }
 
   async #repositoriesIn(folder: string): Promise<readonly string[]> {
@@ -190,7 +190,7 @@ function wrap({ file, isSeatbelt }: Tool, spec: ChildSpec, confinement: Confinem
   const isTooLong = args.length > BUBBLEWRAP_ARGS || bytes > ARGUMENT_BYTES;
   // Never unconfined: instead of it, the reason is printed.
   if (isTooLong) return { ...spec, file: "/bin/sh", args: ["-c", SAY, "sh", TOO_MUCH] };
-  return { ...spec, file, args, onGone: () => takeAway(confinement.kept) };
+  return { ...spec, file, args, onGone: () => putBack(confinement.kept) };
 }
 
 const SAY = "printf '%s\\n' \"$1\" >&2; exit 126";

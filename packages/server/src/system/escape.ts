@@ -16,7 +16,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 export function escapeText(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] as string).replace(CONTROLS, "\ufffd");
+  return withoutControls(text.replace(/[&<>"']/g, (character) => ESCAPES[character] as string));
+}
+
+/** What HTML may not hold, and a terminal that shows a file obeys, made visible. */
+export function withoutControls(text: string): string {
+  return text.replace(CONTROLS, "\ufffd");
 }
 
 /** A template whose strings are HTML and whose values are text, except those that are HTML already. */

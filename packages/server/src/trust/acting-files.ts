@@ -36,7 +36,7 @@ const RULES: readonly Rule[] = [
     names: [
       ...["CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "QWEN.md"],
       ...["AGENT.md", "CONTEXT.md", "CRUSH.md", "WARP.md", ".goosehints", ".cursorrules", ".windsurfrules"],
-      ...[".clinerules", ".roorules", ".rules"],
+      ...[".clinerules", ".roorules", ".rules", "IFLOW.md", "CODEBUDDY.md", "knowledge.md"],
     ],
   },
   { reason: "agents start the servers it lists", names: [".mcp.json", ".vscode/mcp.json"] },
@@ -53,7 +53,8 @@ const RULES: readonly Rule[] = [
       ...[".gemini", ".qwen", ".kimi", ".kimi-code", ".copilot", ".goose", ".cursor", ".amp", ".augment"],
       ...[".factory", ".junie", ".kiro", ".roo", ".cline", ".trae", ".vibe", ".openhands", ".continue"],
       ...[".opencode", "opencode.json", "opencode.jsonc", ".crush", ".crush.json", "crush.json"],
-      ...[".aider.conf.yml", ".windsurf"],
+      ...[".aider.conf.yml", ".windsurf", ".amazonq", ".rovodev", ".codebuff", "codebuff.json", ".iflow"],
+      ...[".codebuddy", ".qodo", ".blackboxcli", ".pi", "fastagent.config.yaml", "fastagent.secrets.yaml"],
     ],
   },
   {
@@ -65,8 +66,11 @@ const RULES: readonly Rule[] = [
   },
   { reason: "agents load it as their own settings, such as where to send a key", names: [".env"] },
   {
-    reason: "package managers follow it when an agent starts a server",
-    names: [".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml"],
+    reason: "package managers and runtimes follow it when an agent starts a server",
+    names: [
+      ...[".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", ".env.local", ".env.development"],
+      ...["pnpm-workspace.yaml", ".pnpmfile.cjs", ".pnpmfile.mjs"],
+    ],
   },
   { reason: "git runs it automatically", names: [".husky"] },
 ];
@@ -74,12 +78,22 @@ const RULES: readonly Rule[] = [
 export function actingFiles(root: string, folder: string): readonly ActingFile[] {
   const look = new Look(root);
   for (const at of foldersUp(root, folder)) {
+    const there = namesIn(at);
     for (const { reason, names, except } of RULES)
-      for (const name of names) look.at(join(at, name), reason, ACTING_DEPTH, except);
+      for (const name of names)
+        for (const path of spellings(at, there, name)) look.at(path, reason, ACTING_DEPTH, except);
     look.git(at);
     for (const inner of submodulesBelow(at)) look.git(inner);
   }
   return look.found();
+}
+
+/** A name as it stands in a folder, in any case: Kimi also follows `agents.md`, and some file systems take one for the other. */
+function spellings(folder: string, there: readonly string[], name: string): readonly string[] {
+  const [first = "", ...rest] = name.split("/");
+  const found = there.filter((each) => each.toLowerCase() === first.toLowerCase());
+  const paths = (found.length > 0 ? found : [first]).map((each) => join(folder, each));
+  return rest.length === 0 ? paths : paths.flatMap((path) => spellings(path, namesIn(path), rest.join("/")));
 }
 
 /** Gathers files, a bounded number of them, and forgets none: what is not looked at singly is part of one digest. */

@@ -18,9 +18,8 @@ import {
   type WholeBlock,
 } from "@blockyard/kernel";
 import type { Picture } from "./attachments.ts";
-import { BRIEFED_NAME_CHARS } from "./limits.ts";
 import { cutMiddle, resultText } from "./loop/result-text.ts";
-import { quoted } from "./voices.ts";
+import { oneLine, quoted } from "./voices.ts";
 
 /** A block that an agent does not know, or not as it reads now. */
 export interface News {
@@ -162,12 +161,4 @@ function textOf(block: WholeBlock, isShown: boolean): string {
     return `[an image: ${name}${isShown ? "; attached" : ""}]`;
   }
   return cutMiddle(block.text, limits.toldTextChars);
-}
-
-/** A name inside a line of the frame. */
-function oneLine(name: unknown): string {
-  return String(name)
-    .slice(0, BRIEFED_NAME_CHARS)
-    .toWellFormed()
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }

@@ -21,11 +21,11 @@ export async function isEditedSince(
 ): Promise<boolean | Problem> {
   const since = await kernel.log(block.id, { seq });
   if (isProblem(since)) return since;
-  if (since.fold) return true; // by whom is not known any more
+  if (since.compacted) return true; // by whom is not known any more
   if (!since.ops.some((op) => isForeign(block, op))) return false;
   const log = await kernel.log(block.id, { version: 0 });
   if (isProblem(log)) return log;
-  let text = Text.of(log.fold?.text ?? "");
+  let text = Text.of(log.compacted?.text ?? "");
   /** As the agent knows it, from the first edit on. */
   let known: string | undefined;
   for (const op of log.ops) {

@@ -19,6 +19,20 @@ export function isFreer(mode: Mode, than: Mode): boolean {
 export const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"] as const;
 export type SandboxChoice = (typeof SANDBOXES)[number];
 
+/** What a turn may do without asking. */
+export interface Freedom {
+  readonly allow?: unknown;
+  readonly mode?: Mode | undefined;
+  readonly sandbox?: SandboxChoice | undefined;
+}
+
+/** Whether it may do anything. */
+export function isFree({ allow, mode, sandbox }: Freedom): boolean {
+  const isUnasked = mode !== undefined && isFreer(mode, "ask");
+  const isUnconfined = sandbox !== undefined && sandbox !== "read-only";
+  return (Array.isArray(allow) && allow.length > 0) || isUnasked || isUnconfined;
+}
+
 /** What a driver lets one choose. */
 export interface Choosable {
   readonly abilities: { readonly modes: readonly Mode[]; readonly sandboxes: readonly SandboxChoice[] };

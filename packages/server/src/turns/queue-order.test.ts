@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { STREAM } from "./agents.ts";
 import type { Driver } from "./driver.ts";
 import type { Message } from "./message.ts";
+import type { Mode } from "./mode.ts";
 import type { Run } from "./run.ts";
 import { Turns } from "./turns.ts";
 
@@ -103,4 +104,29 @@ test("[CM23] a message that went to the agent says so until the agent has read i
   letGo[0]?.();
   await turns.release("root", conversation, undefined);
   await expect.poll(async () => (await unread())[1]).toBe(undefined);
+});
+
+test.each<[string, object, Mode | undefined, boolean]>([
+  ["that is asked for", {}, undefined, true],
+  ["that has an allowance", { allow: ["bash"] }, undefined, false],
+  ["in a conversation that edits without asking", {}, "edits", false],
+])("[AC341] a message %s, changed by its own sender while it waits", async (_, more, mode, isSent) => {
+  const { kernel, turns, asked, letGo } = await server(new VirtualEnv(1), new MemoryStore("m"));
+  const conversation = await kernel.createConversation("root", "changed");
+  if (isProblem(conversation)) throw new Error(conversation.message);
+  await turns.start("root", { conversation, provider: "agent", prompt: "one" });
+  const waiting = await turns.start("root", { conversation, provider: "agent", prompt: "two", ...more });
+  if (isProblem(waiting)) throw new Error(waiting.message);
+  await kernel.write(conversation, {
+    agent: "root",
+    plan: (draft) => {
+      if (mode !== undefined) draft.conversation({ metadata: { mode } });
+      return draft.append(waiting.block, " and more");
+    },
+  });
+  letGo[0]?.();
+  await expect
+    .poll(async () => (await kernel.block(waiting.block)) as object)
+    .toMatchObject({ status: isSent ? "done" : "error" });
+  expect(asked).toEqual(isSent ? ["one", "two and more"] : ["one"]);
 });

@@ -23,6 +23,7 @@ import { folderFor, isInside } from "../processes/folder.ts";
 import { agentTools } from "./agent-tools.ts";
 import { answerTool } from "./answer-tool.ts";
 import { turnLater, turnList, turnMove, turnRelease, turnStart, turnStop } from "./contract.ts";
+import { type Freedom, isFree, modeIn } from "./mode.ts";
 import type { TurnRequest } from "./run.ts";
 import type { Turns } from "./turns.ts";
 
@@ -35,8 +36,8 @@ export function turnTools(turns: Turns, root: string) {
       "in the conversation. While a turn runs, the message is queued.",
     access: "owner",
     carriesText: true,
-    // What it allows is not asked for again.
-    sensitive: (input) => allowsAnything(input),
+    // What is allowed is not asked for again.
+    sensitive: (input, kernel) => isDoneUnasked(turns, kernel, input),
     input: turnStart.input.extend({ provider: z.enum(turns.providers as [string, ...string[]]) }),
     output: turnStart.output,
     run: (call: Call, input) => begin(turns, root, call, input),
@@ -125,14 +126,16 @@ async function goOnLater(
   return refused ?? { at };
 }
 
-function allowsAnything(input: unknown): boolean {
-  const { allow, mode, sandbox } = (input ?? {}) as {
-    readonly allow?: unknown;
-    readonly mode?: unknown;
-    readonly sandbox?: unknown;
-  };
-  const isFreer = sandbox === "workspace-write" || sandbox === "danger-full-access";
-  return (Array.isArray(allow) && allow.length > 0) || mode === "edits" || mode === "full" || isFreer;
+/** Whether an agent may act on a message without asking: as it says itself, or as its conversation and what runs there have it. */
+async function isDoneUnasked(turns: Turns, kernel: Kernel, input: unknown): Promise<boolean> {
+  const { conversation, ...asked } = (input ?? {}) as Partial<Freedom> & { readonly conversation?: unknown };
+  if (typeof conversation !== "string") return isFree(asked);
+  const live = turns.liveIn(conversation);
+  // It may be read by what runs.
+  if (live !== undefined && isFree(live.start.request)) return true;
+  const record = await kernel.conversation(conversation);
+  const mode = asked.mode ?? (isProblem(record) ? undefined : modeIn(record.metadata));
+  return isFree({ ...asked, mode });
 }
 
 type Asked = Pick<TurnRequest, "provider" | "prompt"> & {

@@ -6,8 +6,10 @@
 import { type ConversationId, isProblem, type Kernel, type Problem, problem } from "@blockyard/kernel";
 import { attachedSizes } from "./attachments.ts";
 import { OWN_TURNS } from "./limits.ts";
+import { type Freedom, isFree, modeIn } from "./mode.ts";
 import { isText, type Opened, openOwnTurn, openTurn } from "./open-turn.ts";
 import type { RemoteTurns } from "./remote-turns.ts";
+import type { TurnRequest } from "./run.ts";
 import type { Queued } from "./steering.ts";
 import type { TurnEnd } from "./turn-end.ts";
 import { drop } from "./waiting.ts";
@@ -34,18 +36,23 @@ export class TurnOpener {
     this.#remote = remote;
   }
 
-  /** Opens the turn, unless somebody else has written to the message while it waited: it would be sent in the name of `by`. */
+  /**
+   * Opens the turn, unless somebody else has written to the message while it waited: it would be sent in the name of `by`. Where the agent
+   * does it without asking, nobody has: what was signed is what is sent.
+   */
   async open(queued: Queued): Promise<Opened | Problem> {
     const { request, by, waiting } = queued;
     if (queued.isOwn) return this.#openOwn(queued);
     this.#alone.delete(request.conversation);
     const sizes = await attachedSizes(this.#kernel.store, request.attachments ?? []);
+    const isUnasked = waiting !== undefined && isFree(await this.#asHere(request));
     for (;;) {
       const seen = waiting === undefined ? undefined : await this.#kernel.log(waiting, { version: 0 });
       if (isProblem(seen)) return seen;
-      const other = seen?.fold ? "others" : seen?.ops.find((op) => op.agent !== by && isText(op))?.agent;
-      if (other !== undefined) {
-        const why = `${other} changed this message while it was queued. Check it and send it again.`;
+      const changed = seen?.ops.find((op) => isText(op) && (op.agent !== by || isUnasked));
+      const who = seen?.compacted ? "others" : changed?.agent;
+      if (who !== undefined) {
+        const why = `${who} changed this message while it was queued. Check it and send it again.`;
         return this.unsent(queued, problem("conflict", why));
       }
       const version = seen?.ops.at(-1)?.version;
@@ -60,6 +67,12 @@ export class TurnOpener {
       if (isProblem(opened) && waiting !== undefined) return this.unsent(queued, opened);
       if (opened !== undefined) return opened;
     }
+  }
+
+  /** With the conversation's mode, where it says none itself. */
+  async #asHere(request: TurnRequest): Promise<Freedom> {
+    const record = await this.#kernel.conversation(request.conversation);
+    return { ...request, mode: request.mode ?? (isProblem(record) ? undefined : modeIn(record.metadata)) };
   }
 
   /** One that the agent has begun by itself. */

@@ -148,8 +148,8 @@ export class Turns {
     return this.drivers.get(provider);
   }
 
-  /** What runs in a conversation of this node, and who watches its mode. */
-  liveIn(conversation: ConversationId): Pick<Live, "run" | "mode"> | undefined {
+  /** What runs in a conversation of this node, as what, and who watches its mode. */
+  liveIn(conversation: ConversationId): Followed | undefined {
     return this.#runs.get(conversation);
   }
 

@@ -14,7 +14,7 @@ import {
   type WholeBlock,
 } from "@blockyard/kernel";
 import { importedUntil } from "../ingest/import-mark.ts";
-import { VOICE_COPIES } from "./limits.ts";
+import { BRIEFED_NAME_CHARS, VOICE_COPIES } from "./limits.ts";
 
 /** Who is who in a turn. */
 export interface Voices {
@@ -53,7 +53,7 @@ export async function editorsOf(
   const editors = log.ops
     .filter((op) => op.agent !== agent && op.body.type === "splice")
     .map((op) => op.agent);
-  return [...new Set(log.fold ? [UNKNOWN, ...editors] : editors)];
+  return [...new Set(log.compacted ? [UNKNOWN, ...editors] : editors)];
 }
 
 /** The context with its editors and authors, as far as they are neither the person nor an agent that runs here. */
@@ -125,4 +125,12 @@ export function quotedAs(block: WholeBlock, { editedBy = [], from }: Signs, text
 export function quoted(text: string): string {
   const lines = text.toWellFormed().trimEnd().split(LINE_END);
   return lines.map((line) => (line === "" ? "|" : `| ${line}`)).join("\n");
+}
+
+/** A name inside of one of our lines. */
+export function oneLine(name: unknown): string {
+  return String(name)
+    .slice(0, BRIEFED_NAME_CHARS)
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }

@@ -50,7 +50,7 @@ export function exchangeOf(context: readonly SignedBlock[], rules: ContextRules)
   const system = [rules.system];
   for (const { block, included, editedBy, from } of context) {
     const signs = { editedBy, from };
-    if (included) building.include(block);
+    if (included) building.include(block, signs);
     else if (isSystemPrompt(block) && !building.isOfOthers(block, signs)) system.push(block.text);
     else building.add(block, signs);
   }
@@ -114,10 +114,14 @@ class Building {
     return editedBy.length > 0 || from !== undefined || isOther(this.#voices, agent);
   }
 
-  include(block: WholeBlock): void {
+  include(block: WholeBlock, signs: Signs): void {
     const picture = pictureOf(block);
-    if (picture) this.#say({ type: "image", picture });
-    else if (!isBlank(block.text)) this.#say({ type: "text", text: includedText(block) });
+    if (picture) return this.#say({ type: "image", picture });
+    if (isBlank(block.text)) return;
+    const text = includedText(block);
+    // A file says itself that it is one, whoever writes to it.
+    const isQuoted = block.kind !== "file" && this.isOfOthers(block, signs);
+    this.#say({ type: "text", text: isQuoted ? quotedAs(block, signs, text) : text });
   }
 
   add(block: WholeBlock, signs: Signs): void {

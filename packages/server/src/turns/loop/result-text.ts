@@ -5,6 +5,7 @@
 
 import type { Block, Kind, WholeBlock } from "@blockyard/kernel";
 import { fileText } from "../attachments.ts";
+import { oneLine } from "../voices.ts";
 import type { Picture } from "./exchange.ts";
 import { RESULT_CHARS } from "./limits.ts";
 
@@ -37,7 +38,7 @@ const RESULT_TEXTS: Readonly<Record<Kind, (block: WholeBlock) => string>> = {
 export function includedText(block: WholeBlock): string {
   const { id, kind, metadata } = block;
   const name = metadata.path ?? metadata.filename ?? metadata.command;
-  return `Included: block ${id} (${kind}${typeof name === "string" ? ` ${name}` : ""})\n\n${cutMiddle(block.text)}`;
+  return `Included: block ${id} (${kind}${typeof name === "string" ? ` ${oneLine(name)}` : ""})\n\n${cutMiddle(block.text)}`;
 }
 
 /** A file that came along with a prompt: whole, because somebody wanted it to be read. */

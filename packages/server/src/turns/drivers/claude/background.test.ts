@@ -258,6 +258,28 @@ it.each<Json>([-3, -0.1, 1e300, "much"])(
   },
 );
 
+const agents = (...ids: readonly string[]): JsonObject =>
+  system("background_tasks_changed", {
+    tasks: ids.map((task_id) => ({ task_id, task_type: "local_agent", description: "Explore" })),
+  });
+
+it("[D96] where one agent has reported and is gone on with before the other one has ended, nothing is left over and no turn fails", async () => {
+  open();
+  const first = await ask("Explore");
+  say(0, read(await message(0, 0)), init, agents("a1", "a2"), text("They explore."), result);
+  say(0, agents("a2"), init, agents());
+  await vi.waitFor(async () => expect(await turn(first)).toMatchObject({ status: "done" }), WAIT);
+  // It is still at work: what is asked now waits.
+  const next = await ask("Go on");
+  say(0, text("One has reported."), result, init, text("So has the other."), result);
+  const read1 = message(0, 1);
+  say(0, read(await read1), init, text("Going on."), result);
+  expect(await over(next)).toMatchObject({ status: "done" });
+  const all = (await kernel.turns(conversation)) as readonly Turn[];
+  expect(all.map(({ status, error }) => error ?? status)).toEqual(all.map(() => "done"));
+  expect(await block("error")).toBeUndefined();
+});
+
 it("[AC320] one that runs something else in the background between turns does not wait anew", async () => {
   open();
   await serving();

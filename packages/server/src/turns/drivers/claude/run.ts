@@ -61,6 +61,8 @@ export class ClaudeRun implements Trial {
   readonly #messages = new Map<string, Message>();
   /** Results of turns whose agents still work in the background. */
   readonly #results: { readonly record: Buffer; readonly cut: string | undefined }[] = [];
+  /** Turns that it has begun behind a result that was held back: it is at work until the last of them has ended. */
+  readonly #ahead = new Set<string>();
   /** The last thing that it said: up to there its session can be copied. */
   #cut: string | undefined;
   /** It has begun with what it was asked. */
@@ -345,12 +347,15 @@ export class ClaudeRun implements Trial {
 
   #heard(event: BlockEvent): void {
     this.#asks.heard(event);
+    if (event.type === "turn-start" && this.#results.length > 0) this.#ahead.add(event.turn);
     if (event.type === "turn-start" && this.#isOver) {
       // It goes on by itself, with what an agent has reported.
       this.#isOver = false;
       this.#watch.stay();
     }
     if (event.type !== "turn-end" || this.#isOver || !this.#hasBegun) return;
+    this.#ahead.delete(event.turn);
+    if (this.#ahead.size > 0) return;
     this.#isOver = true;
     this.#said = event.error;
   }

@@ -483,52 +483,61 @@ describe("questions", () => {
 });
 
 describe("steering", () => {
-  it("[D87] a message reaches the turn that runs, and stands where the agent read it", async () => {
-    const world = new World({
-      recording: altered("steer", (lines) =>
-        lines.filter((line) => !/nobody listens|no active turn|wrong turn|expected active/.test(line)),
-      ),
-    });
-    await world.start();
-    const taken = async () => {
-      must(
-        await world.kernel.write(world.conversation, {
-          agent: "ann",
-          plan: (draft) =>
-            draft.create({
-              kind: "text",
-              role: "user",
-              text: "Please be brief.",
-              side: false,
-              status: "done",
-            }),
+  it.each([
+    [false, "that says which message it has read"],
+    [true, "that does not say it, up to 0.135"],
+  ])(
+    "[D87] [X74] a message reaches the turn that runs, and stands where the agent read it: old %s, one %s",
+    async (old, _) => {
+      const world = new World({
+        recording: altered("steer", (lines) =>
+          lines
+            .filter((line) => !/nobody listens|no active turn|wrong turn|expected active/.test(line))
+            .map((line) => line.replace("Write slowly.", "Do it")),
+        ),
+        old,
+      });
+      await world.start();
+      const taken = async () => {
+        must(
+          await world.kernel.write(world.conversation, {
+            agent: "ann",
+            plan: (draft) =>
+              draft.create({
+                kind: "text",
+                role: "user",
+                text: "Please be brief.",
+                side: false,
+                status: "done",
+              }),
+          }),
+        );
+      };
+      await vi.waitFor(async () => expect((await world.rows()).join()).toContain("One two th"), WAIT);
+      expect(
+        await world.run?.send?.({
+          id: "m1",
+          text: "Please be brief.",
+          attached: NOTHING_ATTACHED,
+          when: "next",
+          taken,
         }),
-      );
-    };
-    await vi.waitFor(async () => expect((await world.rows()).join()).toContain("One two th"), WAIT);
-    expect(
-      await world.run?.send?.({
-        id: "m1",
-        text: "Please be brief.",
-        attached: NOTHING_ATTACHED,
-        when: "next",
-        taken,
-      }),
-    ).toBeUndefined();
-    expect(await world.over()).toMatchObject({ status: "done" });
-    expect(world.sent("turn/steer")).toMatchObject([
-      { clientUserMessageId: "blockyard:m1", input: [{ text: "Please be brief." }] },
-    ]);
-    const path = (await world.rows()).filter((row) => row.startsWith("text"));
-    expect(path).toEqual([
-      "text done Do it",
-      "text error One two th",
-      "text done Please be brief.",
-      "text done I have seen your remark.",
-    ]);
-    const blocks = await world.blocks();
-    expect(blocks.at(-1)?.parent).toBe(blocks.at(-2)?.id);
-  });
+      ).toBeUndefined();
+      expect(await world.over()).toMatchObject({ status: "done" });
+      expect(world.sent("turn/steer")).toMatchObject([
+        { clientUserMessageId: "blockyard:m1", input: [{ text: "Please be brief." }] },
+      ]);
+      const path = (await world.rows()).filter((row) => row.startsWith("text"));
+      expect(path).toEqual([
+        "text done Do it",
+        "text error One two th",
+        "text done Please be brief.",
+        "text done I have seen your remark.",
+      ]);
+      const blocks = await world.blocks();
+      expect(blocks.at(-1)?.parent).toBe(blocks.at(-2)?.id);
+    },
+  );
 
   it("[D87] a message to nobody is not sent", async () => {
     const world = new World({ recording: "text" });

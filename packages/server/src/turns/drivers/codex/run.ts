@@ -17,7 +17,7 @@ import {
   problem,
   type Reason,
 } from "@blockyard/kernel";
-import { isObject, KNOWN_PROMPT, type Provider } from "@blockyard/providers";
+import { isObject, KNOWN_PROMPT, type Provider, saidIn } from "@blockyard/providers";
 import { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.ts";
 import { VERSION } from "../../../system/version.ts";
@@ -84,7 +84,7 @@ export class CodexRun implements Trial {
   readonly #talk: Connection;
   readonly #questions: Questions;
   /** Messages that were sent and not read. */
-  readonly #sent = new Map<string, Message>();
+  readonly #sent = new Map<string, { readonly message: Message; readonly text: string }>();
   readonly #thread: CodexThread;
   #stopping: Reason | undefined;
   #why: string | undefined;
@@ -184,9 +184,9 @@ export class CodexRun implements Trial {
     if (this.#sent.size >= limits.sentMessages)
       return problem("busy", "too many messages are waiting to be read");
     const id = `${KNOWN_PROMPT}${message.id}`;
-    this.#sent.set(id, message);
-    const texts = [...message.attached.files.map(fileText), message.text];
-    const refused = await this.#thread.steer(texts.join("\n\n"), id);
+    const text = [...message.attached.files.map(fileText), message.text].join("\n\n");
+    this.#sent.set(id, { message, text });
+    const refused = await this.#thread.steer(text, id);
     if (refused !== undefined) this.#sent.delete(id);
     return refused;
   }
@@ -327,10 +327,14 @@ export class CodexRun implements Trial {
 
   /** A message of ours is read here: its block stands behind everything that came before. */
   #read(item: JsonObject): void {
-    const id = item["type"] === "userMessage" && typeof item["clientId"] === "string" ? item["clientId"] : "";
-    const message = this.#sent.get(id);
+    if (item["type"] !== "userMessage") return;
+    // Up to 0.135 an item does not say which message it is.
+    const { text } = saidIn(item as JsonObject);
+    const same = () => [...this.#sent].find(([, sent]) => sent.text === text)?.[0];
+    const id = item["clientId"] === undefined ? same() : item["clientId"];
+    const { message } = this.#sent.get(String(id)) ?? {};
     if (message === undefined) return;
-    this.#sent.delete(id);
+    this.#sent.delete(String(id));
     this.#kept.after(() => this.#stream.aside(() => message.taken()));
   }
 

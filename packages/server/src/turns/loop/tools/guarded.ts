@@ -9,7 +9,7 @@
 import { type Dirent, promises as fs } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { veilOf } from "../../../files/guarded-path.ts";
-import { above } from "../../../sandbox/git-obeys.ts";
+import { placed } from "../../../sandbox/kept-places.ts";
 import type { KnownPaths } from "../../../sandbox/known-paths.ts";
 import type { Veil } from "../../../sandbox/sandbox.ts";
 import { GUARDED_LOOKED_AT, GUARDED_NAMED } from "../limits.ts";
@@ -37,13 +37,13 @@ export async function guardedIn(
   for (const path of known.with(root, names)) {
     const name = relative(root, path);
     const at = await placeOf(path);
-    const veil = at && workspace.guardOf(name) !== undefined ? veilOf(name, at.isFolder) : undefined;
-    if (at === undefined || veil === undefined) continue;
+    if (at === undefined) continue;
+    const isClosed = at.isFolder && !(await isOpen(path));
+    const veil = isClosed ? "hidden" : workspace.guardOf(name) && veilOf(name, at.isFolder);
+    if (veil === undefined) continue;
     // A folder that could be moved could be moved to where nobody looks.
-    for (const way of new Set([name, relative(root, at.path)]))
-      if (!way.startsWith("../")) found.kept.push(...above(root, way));
-    if (veil === "kept") found.kept.push(at);
-    else {
+    found.kept.push(...placed([{ path, isFolder: at.isFolder }], [root]));
+    if (veil === "hidden") {
       found.hidden.push(at);
       found.unseen.push(name);
     }
@@ -60,10 +60,10 @@ async function namesIn(root: string, workspace: Pick<Workspace, "guardOf">): Pro
       if (left-- <= 0) break;
       if (PASSED.has(entry.name)) continue;
       const name = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      const isGuarded =
-        veilOf(name, entry.isDirectory()) !== undefined && workspace.guardOf(name) !== undefined;
-      if (isGuarded) found.push(name);
-      else if (entry.isDirectory()) folders.push(name);
+      const isFolder = entry.isDirectory();
+      const isGuarded = veilOf(name, isFolder) !== undefined && workspace.guardOf(name) !== undefined;
+      if (isGuarded || (isFolder && !(await isOpen(join(root, name))))) found.push(name);
+      else if (isFolder) folders.push(name);
     }
   }
   return found;
@@ -88,6 +88,14 @@ async function placeOf(
   } catch {
     return undefined;
   }
+}
+
+/** What is closed to the server is not to a command of the same user, which can open it first. */
+async function isOpen(folder: string): Promise<boolean> {
+  return fs.access(folder, fs.constants.R_OK | fs.constants.X_OK).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function entriesIn(folder: string): Promise<readonly Dirent[]> {

@@ -16,6 +16,7 @@ export { codexParentThread } from "./codex/log.ts";
 export { unwrapCommand } from "./codex/shell.ts";
 export type { CodexStart } from "./codex/state.ts";
 export { codexAppServerAdapter } from "./codex-app-server/adapter.ts";
+export { saidIn } from "./codex-app-server/item.ts";
 export { KNOWN_PROMPT } from "./codex-app-server/items.ts";
 export { askedText, editedFile, overwrittenFile } from "./edit-diff.ts";
 export { Fold, type Folded, type FoldedBlock, type FoldedTurn, fold } from "./fold.ts";

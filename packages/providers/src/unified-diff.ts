@@ -36,9 +36,12 @@ export function unifiedDiff(
 ): string {
   const hunks = isPair(source) ? hunksOf(source, kind) : source;
   if (hunks.length === 0) return "";
-  const from = kind === "add" ? "/dev/null" : path;
-  const to = kind === "delete" ? "/dev/null" : movedTo;
-  return `${[`--- ${from}`, `+++ ${to}`, ...hunks.flatMap(hunkLines)].join("\n")}\n`;
+  return `${fileHeader(path, kind, movedTo)}${hunks.flatMap(hunkLines).join("\n")}\n`;
+}
+
+/** What stands above a file's hunks; alone it says that the file is made, moved or deleted. */
+export function fileHeader(path: string, kind: ChangeKind, movedTo: string = path): string {
+  return `--- ${kind === "add" ? "/dev/null" : path}\n+++ ${kind === "delete" ? "/dev/null" : movedTo}\n`;
 }
 
 /** Hunks that turn one text into the other. */

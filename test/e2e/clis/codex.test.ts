@@ -102,7 +102,7 @@ describe.skipIf(why !== "")(`Codex as a turn${why}`, () => {
     const said = (await rows(conversation)).slice(-2);
     expect(said[0]).toBe("text done It does not fit.");
     // Codex has no item for a call that failed before it ran: that there was one is told.
-    expect(said[1]).toContain("Codex did not report 1 call of this turn.");
+    expect(said[1]).toContain("At least 1 call of this turn is missing here");
   });
 
   it("a session goes on, and each turn counts its own usage", async () => {

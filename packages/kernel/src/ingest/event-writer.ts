@@ -3,7 +3,7 @@
  * are taken over when the draft is committed: a plan may run again.
  */
 
-import { unanswered } from "../model/ask.ts";
+import { askOf, unanswered } from "../model/ask.ts";
 import { assert } from "../model/assert.ts";
 import type { Turn } from "../model/conversation.ts";
 import type { BlockEvent, BlockKey } from "../model/event.ts";
@@ -213,8 +213,7 @@ export class EventWriter {
     const known = this.#find(event.key);
     if (!known || known.old || known.written === undefined) return;
     this.#finalText(known, event.text);
-    const took =
-      event.at !== undefined && known.startedAt !== undefined ? event.at - known.startedAt : undefined;
+    const took = event.at === undefined ? undefined : this.#took(known, event.at);
     const metadata: JsonObject = {
       ...(event.reason === undefined ? {} : { reason: event.reason }),
       ...(took === undefined || took < 0 ? {} : { durationMs: took }),
@@ -227,6 +226,15 @@ export class EventWriter {
     }
     if (isProblem(block) && block.problem === "too_large") this.#endWithin(known.id, event.status, metadata);
     this.#change(event.key, { ...known, written: undefined });
+  }
+
+  /** Since it began; of a call that asked, since it was answered. */
+  #took({ id, startedAt }: Known, at: number): number | undefined {
+    const block = this.#draft.block(id);
+    const answeredAt = isProblem(block) ? undefined : askOf(block.metadata)?.answeredAt;
+    if (startedAt === undefined || answeredAt === undefined || answeredAt > at)
+      return startedAt === undefined ? undefined : at - startedAt;
+    return at - Math.max(startedAt, answeredAt);
   }
 
   /** Each event fits, but not all of a block's together: it ends all the same, and what is left out is named. */

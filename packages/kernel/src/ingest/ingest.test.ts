@@ -519,6 +519,27 @@ describe("asks", () => {
     });
   });
 
+  it.each([
+    ["since its leave", 70_000, 80_000, 10_000],
+    ["all of it, where what is told is from before the answer", 70_000, 5_000, 4_000],
+  ])("[V122] how long a call that asked took: %s", async (_, answeredAt, at, durationMs) => {
+    const world = new World();
+    const ingest = await world.open();
+    await ingest.push([
+      ...call.slice(0, 8),
+      { ...(call[8] as BlockEvent & { type: "block-start" }), at: 1_000 },
+      ...call.slice(9, 12),
+      meta({}),
+    ]);
+    await world.env.advance(200);
+    const id = (await world.blocks()).at(-1)?.id as string;
+    const answered = { ...asked, state: "allowed", answeredBy: "owner", answeredAt };
+    await world.kernel.writeBlock(id, { agent: "owner", plan: (d) => d.meta(id, { ask: answered }) });
+    await ingest.push([{ type: "block-end", key: "c", status: "done", at }]);
+    await ingest.finish();
+    expect(await world.kernel.block(id)).toMatchObject({ metadata: { durationMs } });
+  });
+
   it("[D7] a later request of the same call is a new one", async () => {
     const world = new World();
     const { ingest, id } = await ask(world);

@@ -448,6 +448,18 @@ describe("sessions and turns", () => {
     expect(shown(folded)).toEqual(["text user Hi", "todo model - [ ] A", "text system # B"]);
   });
 
+  it.each([
+    [{ message: "Internal error", data: { details: "400 Too low" } }, "Internal error: 400 Too low"],
+    [{ message: '{"error":{"code":401,"message":"invalid x-api-key"}}' }, "invalid x-api-key"],
+    [{ message: "Internal error: no", data: { errorName: "APIError" } }, "Internal error: no"],
+    [{}, "The agent answered with an error"],
+  ])("[Y16] why a turn failed is said, wherever the error %j has it", (error, text) => {
+    const refused: Line = ["out", { id: 1, error: { code: -32603, ...error } }];
+    const { turns, blocks } = played([prompt(1), refused]);
+    expect(turns).toMatchObject([{ status: "error", reason: "failed", error: text }]);
+    expect(blocks.at(-1)).toMatchObject({ kind: "error", text });
+  });
+
   it("[Y16] a turn of which nothing is to be seen says so", () => {
     expect(of(recorded("kimi/errors"), "text").map(({ metadata }) => metadata["notice"])).toContain(
       "empty_turn",

@@ -30,7 +30,7 @@ import {
   startState,
 } from "./state.ts";
 import { closeText, sayError } from "./text.ts";
-import { answerPrompt, codeOf, cutTurn, endOwnTurn, startPrompt } from "./turn.ts";
+import { answerPrompt, codeOf, cutTurn, endOwnTurn, errorText, startPrompt } from "./turn.ts";
 import { cutCompaction, takeUpdate } from "./update.ts";
 
 const METHOD_NOT_FOUND = -32601;
@@ -253,12 +253,6 @@ function refused(state: State, out: Out, { method, session }: Request, error: Js
   if (error.code === METHOD_NOT_FOUND) return;
   const known = session === undefined ? undefined : state.sessions.get(session);
   sayError(state, out, known, `${method}: ${errorText(error)}`, codeIn(error));
-}
-
-function errorText(error: JsonObject): string {
-  const said = wordsOf(error.message) ?? "the agent answered with an error";
-  const details = wordsOf(objectOf(error.data).details);
-  return details === undefined ? said : `${said}: ${details}`;
 }
 
 function codeIn(error: JsonObject): JsonObject {

@@ -172,6 +172,7 @@ export function answerAsk(state: State, out: Out, session: Session, asked: Asked
   const patch = isForm ? formAnswer(result) : choiceOf(asked, outcome);
   const call = [...session.calls.values()].find(({ key }) => key === asked.key);
   if (call === undefined && !asked.isOwn) return;
+  if (call !== undefined) call.startedAt = state.now;
   if (call !== undefined && patch.state === "denied") call.isDenied = true;
   if (state.options.showsAnswers || asked.isOwn)
     closeAsk(out, asked, state.options.showsAnswers ? patch : undefined);

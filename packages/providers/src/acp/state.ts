@@ -49,7 +49,8 @@ export interface Diff {
 export interface Call {
   readonly key: BlockKey;
   readonly id: string;
-  readonly startedAt: number | undefined;
+  /** Or when it got the leave that it asked for. */
+  startedAt: number | undefined;
   toolName: string;
   title: string;
   kind: string | undefined;

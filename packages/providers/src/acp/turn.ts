@@ -6,6 +6,7 @@
  */
 
 import { addUsage, type BlockEvent, type JsonObject, NO_USAGE, type Usage } from "@blockyard/kernel";
+import { readFailure } from "../codex/failure.ts";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { costSince, count, usageSince } from "../usage.ts";
@@ -87,13 +88,20 @@ function endTurn(state: State, out: Out, session: Session, turn: Turn, answer: J
 }
 
 function failTurn(state: State, out: Out, session: Session, turn: Turn, error: JsonObject): void {
-  const message = wordsOf(error.message) ?? "The agent answered with an error.";
+  const message = errorText(error);
   const details = isObject(error.data) ? error.data : undefined;
   // Claude's adapter says it as text too, without what it puts in front here.
   if (turn.failure === undefined || !message.endsWith(turn.failure)) {
     sayError(state, out, session, message, given({ code: codeOf(error), details }));
   }
   turn.failure = message;
+}
+
+/** What went wrong, which some agents say only beside the message, or as the provider's JSON in it. */
+export function errorText(error: JsonObject): string {
+  const said = readFailure(wordsOf(error.message) ?? "The agent answered with an error").text;
+  const details = wordsOf(objectOf(error.data).details);
+  return details === undefined ? said : `${said}: ${details}`;
 }
 
 /** Codes are numbers, of JSON-RPC or of HTTP. */

@@ -286,6 +286,15 @@ describe("items", () => {
       "steer-1",
       "null",
     ]);
+    const content = [{ type: "text", text: "Go on" }];
+    const sent: Line = [
+      "in",
+      { id: 9, method: "turn/steer", params: { clientUserMessageId: "blockyard:p", input: content } },
+    ];
+    // Up to 0.135 an item has no clientId.
+    const old = started({ type: "userMessage", id: "u", content });
+    const again = started({ type: "userMessage", id: "v", content });
+    expect(whole(sent, old, again).blocks.map(({ text }) => text)).toEqual(["Go on"]);
   });
 });
 
@@ -322,6 +331,22 @@ describe("turns", () => {
     expect(turns[0]?.native).toMatchObject({ modelContextWindow: 1000 });
   });
 
+  it("[X68] a thread that is gone on with and does not tell where its counter stood is not counted again", () => {
+    const resumed = (total: number, last: number) =>
+      note("thread/tokenUsage/updated", {
+        tokenUsage: {
+          total: { inputTokens: total, outputTokens: total / 10 },
+          last: { inputTokens: last, outputTokens: last / 10, totalTokens: 700 },
+        },
+      });
+    const used = (...lines: readonly Line[]) =>
+      play([opened, begun, ...lines, turn("completed")]).turns[0]?.usage;
+    expect(used(resumed(3300, 1200), resumed(4000, 700))).toMatchObject({ input: 1900, output: 190 });
+    expect(used(resumed(1200, 1200))).toMatchObject({ input: 1200, output: 120 });
+    // A compaction first tells what it has found.
+    expect(used(resumed(2100, 0), resumed(2200, 100))).toMatchObject({ input: 100, output: 10 });
+  });
+
   it("[X69] a retry is a notice that counts, an error that ends the turn is shown once, with its kind", () => {
     const failure = { message: "no", codexErrorInfo: { httpConnectionFailed: { httpStatusCode: 401 } } };
     const { blocks, turns } = play([
@@ -349,14 +374,28 @@ describe("turns", () => {
     expect(blocks).toMatchObject([{ kind: "error", text: "no rollout found for thread id x" }]);
   });
 
+  it("[X75] calls that others show, or were asked about, do not stand for those that left no item", () => {
+    const missing = (...lines: readonly Line[]) =>
+      whole(...lines).blocks.filter(({ text }) => text.startsWith("At least 1 call ")).length;
+    const run = (id: string) => completed(command({ id, status: "completed" }));
+    const question = ask(7, "item/commandExecution/requestApproval", { itemId: "c", command: "rm a" });
+    const approved = [started(command()), question, reply(7, { decision: "accept" }), run("c")];
+    expect(missing(...approved, usage(1, 1), usage(2, 2), usage(3, 3))).toBe(1);
+    expect(missing(run("a"), run("b"), usage(1, 1), usage(2, 2), usage(3, 3))).toBe(1);
+    expect(missing(...approved, run("b"), usage(1, 1), usage(2, 2))).toBe(0);
+    const prompt = completed({ type: "userMessage", id: "u", content: [{ type: "text", text: "And?" }] });
+    expect(missing(usage(1, 1), prompt, usage(2, 2))).toBe(0);
+    expect(missing(usage(1, 1), run("a"), usage(2, 2), prompt, usage(3, 3))).toBe(1);
+  });
+
   it("[X75] calls that left no item are counted, and an answer without a word is told", () => {
     const texts = whole(usage(1, 1), usage(2, 2), usage(3, 3)).blocks.map(({ text }) => text);
     expect(texts).toHaveLength(1);
-    expect(texts[0]).toContain("did not report 2 calls of this turn. They are missing here");
+    expect(texts[0]).toContain("At least 2 calls of this turn are missing here: Codex did not report them.");
     expect(texts[0]).toMatch(/open the thread's file in Codex's sessions folder$/);
     const kept: Line = note("thread/started", { thread: { id: T, path: "/c/sessions/rollout-t.jsonl" } });
     const [told] = whole(kept, usage(1, 1), usage(2, 2)).blocks;
-    expect(told?.text).toMatch(/did not report 1 call .* open \/c\/sessions\/rollout-t\.jsonl$/);
+    expect(told?.text).toMatch(/At least 1 call .* open \/c\/sessions\/rollout-t\.jsonl$/);
     const shown = whole(usage(1, 1), completed(command({ status: "completed" })), usage(2, 2));
     expect(shown.blocks.filter(({ kind }) => kind === "error")).toEqual([]);
     const refused = whole(started({ type: "agentMessage", id: "m", text: "" }), usage(1, 1));
@@ -514,6 +553,22 @@ describe("asks", () => {
     expect(((one(folded, "tool_call").metadata.ask as JsonObject).subject as JsonObject).diff).toContain(
       "+one",
     );
+  });
+
+  it("[X71] a patch is about every path that it touches, and names files whose text stays", () => {
+    const changes = [
+      { path: "/w/src/a", kind: { type: "update", move_path: "/etc/b" }, diff: "@@ -1 +1 @@\n-x\n+y\n" },
+      { path: "/w/c", kind: { type: "delete" }, diff: "" },
+    ];
+    const folded = whole(
+      started({ type: "fileChange", id: "f", changes, status: "inProgress" }),
+      ask(0, "item/fileChange/requestApproval", { itemId: "f", reason: null }),
+    );
+    expect((one(folded, "tool_call").metadata.ask as JsonObject).subject).toEqual({
+      type: "diff",
+      paths: ["/w/src/a", "/etc/b", "/w/c"],
+      diff: "--- /w/src/a\n+++ /etc/b\n@@ -1 +1 @@\n-x\n+y\n--- /w/c\n+++ /dev/null\n",
+    });
   });
 
   it("[X71] rights that a request asks for besides are shown", () => {

@@ -26,6 +26,7 @@ import {
   outputDelta,
   patchDelta,
   progress,
+  sentPrompt,
   textDelta,
   thoughtDelta,
   typedInto,
@@ -93,9 +94,12 @@ function told(state: State, out: Out, message: JsonObject): void {
   if (id === undefined) return;
   const method = textOf(message.method);
   if (method === undefined) return answered(state, out, id, message);
+  if (PROMPTING.has(method)) sentPrompt(state, objectOf(message.params));
   state.requests.set(id, method);
   remember(state.requests, bounds.openCalls);
 }
+
+const PROMPTING = new Set(["turn/start", "turn/steer"]);
 
 /** What the agent printed. */
 function heard(state: State, out: Out, message: Json): void {
@@ -224,11 +228,12 @@ const STEPS: Readonly<Record<string, Step>> = {
   "turn/plan/updated": planUpdated,
   "thread/tokenUsage/updated": usageTold,
   "thread/started": (state, _, { thread }) => {
-    const { id, parentThreadId, path } = objectOf(thread);
+    const { id, parentThreadId, path, forkedFromId } = objectOf(thread);
     if (typeof id !== "string") return;
     const isOwn = parentThreadId === null || parentThreadId === undefined;
     const known = threadOf(state, id, isOwn);
     known.path = wordsOf(path) ?? known.path;
+    known.isNew = wordsOf(forkedFromId) === undefined;
   },
   "thread/name/updated": (_, out, params) => {
     const title = wordsOf(params.threadName);

@@ -13,7 +13,7 @@ import { isObject } from "../framing/json.ts";
 import { bounds } from "../limits.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
-import { joinDiffs } from "../unified-diff.ts";
+import { fileHeader, joinDiffs } from "../unified-diff.ts";
 import { expireAsk, SUGGESTIONS } from "./answers.ts";
 import { changesOf } from "./item.ts";
 import { itemKey, type Out, placeIn, type State, type Thread } from "./state.ts";
@@ -148,14 +148,16 @@ function alwaysSuggestions(params: JsonObject): readonly AskSuggestion[] {
 function patchAsk(params: JsonObject, thread: Thread): AskSpec {
   const item = thread.open.get(textOf(params.itemId) ?? "")?.item ?? {};
   const changes = changesOf(item.changes);
-  const paths = changes.map(({ path }) => path);
+  // Whoever allows a move allows a file at its new place, too.
+  const paths = changes.flatMap(({ path, movedTo }) => (movedTo === undefined ? [path] : [path, movedTo]));
+  const diffs = changes.map(({ path, kind, movedTo, diff }) => diff ?? fileHeader(path, kind, movedTo));
   const root = wordsOf(params.grantRoot);
   const more = beyond(params);
   return {
     title: paths.join(", "),
     ask: {
       kind: "permission",
-      subject: { type: "diff", diff: joinDiffs(changes.map(({ diff }) => diff)), paths },
+      subject: { type: "diff", diff: joinDiffs(diffs), paths },
       suggestions: [
         suggestion(
           SUGGESTIONS.session,

@@ -18,6 +18,7 @@ import { takeExpired } from "./answers.ts";
 import { changesOf, readCommand, readTool, saidIn, statusOf, thoughtsIn } from "./item.ts";
 import { noticeOf, otherCall } from "./other-items.ts";
 import {
+  excuseAnswer,
   itemKey,
   noticeKey,
   type OpenItem,
@@ -134,6 +135,19 @@ function link(state: State, id: string | undefined, key: string): void {
   remember(state.links, bounds.threads);
 }
 
+/** A message that whoever starts the turn has written already. */
+export function sentPrompt(state: State, { clientUserMessageId, input }: JsonObject): void {
+  if (textOf(clientUserMessageId)?.startsWith(KNOWN_PROMPT) !== true) return;
+  state.sent.push(saidIn({ content: input ?? [] }).text);
+  if (state.sent.length > bounds.openCalls) state.sent.shift();
+}
+
+function wasSent(state: State, text: string): boolean {
+  const at = state.sent.indexOf(text);
+  if (at !== -1) state.sent.splice(at, 1);
+  return at !== -1;
+}
+
 /** A message of a person, or of the agent that started this one, where it was read. */
 function said(state: State, out: Out, thread: Thread, item: JsonObject): void {
   for (const [id, known] of thread.open) {
@@ -143,10 +157,12 @@ function said(state: State, out: Out, thread: Thread, item: JsonObject): void {
     cut(state, out, known);
   }
   const { text, images } = saidIn(item);
-  if (thread.turn !== undefined) thread.turn.prompts++;
+  if (thread.turn !== undefined) excuseAnswer(thread.turn);
   if (thread.isChild && thread.parent === undefined) adopt(state, thread, text);
   const clientId = wordsOf(item.clientId);
-  if (clientId?.startsWith(KNOWN_PROMPT)) return;
+  // Up to 0.135 an item does not say which message it is.
+  const isKnown = item.clientId === undefined ? wasSent(state, text) : clientId?.startsWith(KNOWN_PROMPT);
+  if (isKnown) return;
   const key = itemKey(state);
   const place = placeIn(thread);
   const metadata = given({ messageId: clientId });

@@ -47,11 +47,12 @@ export interface OpenTurn {
   /** `turn/started` has come: until then it is known by what belongs to it. */
   isAnnounced: boolean;
   /** The thread's counter when it began. */
-  readonly before: Usage | undefined;
-  /** Answers of the model that were counted, calls that were shown, and messages that came in between. */
+  before: Usage | undefined;
+  /** Answers of the model that were counted, those that should show a call and do not, and calls since the last. */
   responses: number;
+  silent: number;
+  isSilent: boolean;
   calls: number;
-  prompts: number;
   plan: { readonly key: BlockKey; readonly toolUseId: string; todo: Todo } | undefined;
   error: { readonly key: BlockKey; readonly message: string } | undefined;
 }
@@ -68,7 +69,11 @@ export interface Thread {
   model: string | undefined;
   /** The file in which Codex keeps it. */
   path: string | undefined;
+  /** It begins here, and so does its counter. */
+  isNew: boolean;
   total: Usage | undefined;
+  /** Where the counter stood before what is told here. */
+  base: Usage | undefined;
   /** The last counters as they came. */
   native: JsonObject | undefined;
   retry: { readonly key: BlockKey; times: number; message: string } | undefined;
@@ -87,6 +92,8 @@ export interface State {
   readonly requests: Map<string, string>;
   /** Requests of the agent: id → what it asks. */
   readonly asks: Map<string, OpenAsk>;
+  /** Messages of ours that are known already, oldest first. */
+  readonly sent: string[];
   /** What the session had counted before this run. */
   readonly previous: Usage | undefined;
   version: string | undefined;
@@ -106,6 +113,7 @@ export function newState(run: string, previous: Usage | undefined): State {
     spawns: [],
     requests: new Map(),
     asks: new Map(),
+    sent: [],
     previous,
     version: undefined,
     limits: undefined,
@@ -129,7 +137,9 @@ export function threadOf(state: State, id: string, isOwn = false): Thread {
     ended: new Set(),
     model: undefined,
     path: undefined,
+    isNew: false,
     total: isChild ? undefined : state.previous,
+    base: undefined,
     native: undefined,
     retry: undefined,
     answer: undefined,
@@ -171,4 +181,18 @@ export function remember<K, V>(map: Map<K, V> | Set<K>, most: number): void {
     map.delete(oldest);
     return;
   }
+}
+
+/** Calls of an answer are told before its tokens. */
+export function countAnswer(turn: OpenTurn): void {
+  turn.responses++;
+  turn.isSilent = turn.calls === 0;
+  if (turn.isSilent) turn.silent++;
+  turn.calls = 0;
+}
+
+/** An answer without a call may be the last one before a message that was sent into the turn. */
+export function excuseAnswer(turn: OpenTurn): void {
+  if (turn.isSilent) turn.silent--;
+  turn.isSilent = false;
 }

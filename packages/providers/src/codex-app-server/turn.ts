@@ -7,7 +7,7 @@
  * the call that started it.
  */
 
-import type { Json, JsonObject, Usage } from "@blockyard/kernel";
+import { type Json, type JsonObject, NO_USAGE, type Usage } from "@blockyard/kernel";
 import { cutCall, endCall, openResult, resultKey, startCall, wholeBlock } from "../call.ts";
 import { failureMetadata, isRetry, noticeBlock, readFailure } from "../codex/failure.ts";
 import type { Todo } from "../codex/item.ts";
@@ -20,6 +20,7 @@ import { count, usageSince } from "../usage.ts";
 import { expireAsks } from "./answers.ts";
 import { adopt, cut } from "./items.ts";
 import {
+  countAnswer,
   itemKey,
   noticeKey,
   type OpenTurn,
@@ -63,8 +64,9 @@ function beginTurn(state: State, out: Out, thread: Thread, id: string): void {
     isAnnounced: false,
     before: thread.total,
     responses: 0,
+    silent: 0,
+    isSilent: false,
     calls: 0,
-    prompts: 0,
     plan: undefined,
     error: undefined,
   };
@@ -158,13 +160,12 @@ function closeItems(state: State, out: Out, thread: Thread): boolean {
 }
 
 /**
- * Each answer of the model but the last one calls a tool: where fewer calls are shown than there must have been, some left no
- * item. It is said how many at least, and that is all that the protocol tells.
+ * Each answer of the model but the last one calls a tool: where none is shown with it, its calls left no item. So many are missing
+ * at least, which is all that the protocol tells.
  */
 function tellHidden(state: State, out: Out, thread: Thread, turn: OpenTurn, isEmpty: boolean): void {
   const place = placeIn(thread);
-  const more = Math.max(0, turn.prompts - 1);
-  const hidden = turn.responses - 1 - more - turn.calls;
+  const hidden = turn.silent - 1;
   if (hidden > 0) {
     const text = hiddenText(hidden, thread.path);
     out.push(...placed(noticeBlock(noticeKey(state), text, "warning"), place));
@@ -177,10 +178,10 @@ function tellHidden(state: State, out: Out, thread: Thread, turn: OpenTurn, isEm
 }
 
 function hiddenText(hidden: number, path: string | undefined): string {
-  const [are, results] = hidden === 1 ? ["It is", "its result"] : ["They are", "their results"];
+  const [are, them, results] = hidden === 1 ? ["is", "it", "its result"] : ["are", "them", "their results"];
   const file = path ?? "the thread's file in Codex's sessions folder";
   return [
-    `Codex did not report ${plural(hidden, "call")} of this turn. ${are} missing here; the model got ${results}.`,
+    `At least ${plural(hidden, "call")} of this turn ${are} missing here: Codex did not report ${them}. The model got ${results}.`,
     "Codex's protocol omits calls that fail before they run, are denied by a rule or the sandbox, look for tools, or check a running command.",
     `To see what was called, open ${file}`,
   ].join(" ");
@@ -246,13 +247,33 @@ export function usageTold(state: State, out: Out, params: JsonObject): void {
   const isOwn = turn?.ids.has(textOf(params.turnId) ?? "") === true;
   thread.native = given({ usage: total, last: isObject(last) ? last : undefined, modelContextWindow });
   if (!isOwn && !isOver && turn !== undefined) return;
+  if (thread.total === undefined) {
+    thread.base = isOwn ? earlierUsage(thread, now, objectOf(last)) : now;
+    if (isOwn && turn !== undefined) turn.before = thread.base;
+  }
   thread.total = now;
-  if (isOwn && isMore && !isCompacting(thread)) turn.responses++;
+  if (isOwn && isMore && !isCompacting(thread)) countAnswer(turn);
   if (!thread.isChild || thread.parent === undefined) return;
   out.push({
-    ...{ type: "message-usage", messageId: thread.id, parent: thread.parent, usage: now },
+    ...{
+      type: "message-usage",
+      messageId: thread.id,
+      parent: thread.parent,
+      usage: usageSince(now, thread.base),
+    },
     ...given({ model: thread.model }),
   });
+}
+
+/**
+ * Where a thread's counter stood before the first answer that is told of it. A thread that is gone on with is told its own, but not
+ * where its last turn was a compaction. Nothing is told of the last answer where it was cut, nor while a compaction is running.
+ */
+function earlierUsage({ isNew, isChild }: Thread, total: Usage, last: JsonObject): Usage {
+  const answer = usageOf(last);
+  const isTold = numberOf(last.inputTokens) !== undefined && (answer.input > 0 || !isChild);
+  if (isNew || !isTold || answer.input > total.input || answer.output > total.output) return NO_USAGE;
+  return usageSince(total, answer);
 }
 
 /** Tokens of a compaction are answers of the model that call nothing. */

@@ -86,7 +86,7 @@ test.each<[string, string]>([
       all.map((each) => `${each.getAttribute("data-block")} ${each.getAttribute("data-kind")}`),
     );
   await page.context().close();
-  // The page may fold a sub-agent's work away; what it shows is what the export has, in the same order.
+  // The page may collapse a sub-agent's work; what it shows is what the export has, in the same order.
   expect(shown.length).toBeGreaterThan(1);
   expect(seen.blocks.filter((block) => shown.includes(block))).toEqual(shown);
 });

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
-import { type Look, openYard, type Yard } from "./page/yard.ts";
+import { type Look, newConversation, openYard, type Yard } from "./page/yard.ts";
 
 const RECORDED = readFileSync(
   fileURLToPath(
@@ -36,6 +36,8 @@ interface Request {
   readonly tool: string;
   readonly input: object;
   readonly more?: object;
+  /** What is asked about no call, in place of the permission. */
+  readonly instead?: object;
 }
 
 /** A stream as Claude Code prints it: each call, and the request for it, behind which it waits. */
@@ -43,11 +45,11 @@ function recording(name: string, requests: readonly Request[]): string {
   const file = join(folder, `${name}.jsonl`);
   const session_id = "9c22731d-db58-416b-ae11-1469897a4c83";
   writeFileSync(file, `${RECORDED[0]}\n`);
-  for (const [i, { tool, input, more }] of requests.entries()) {
+  for (const [i, { tool, input, more, instead }] of requests.entries()) {
     const id = `toolu_${name}${i}`;
     const content = [{ type: "tool_use", id, name: tool, input }];
     const message = { id: `msg_${name}${i}`, role: "assistant", content, usage: {} };
-    const request = { subtype: "can_use_tool", tool_name: tool, input, tool_use_id: id, ...more };
+    const request = instead ?? { subtype: "can_use_tool", tool_name: tool, input, tool_use_id: id, ...more };
     appendFileSync(file, `${JSON.stringify({ type: "assistant", message, session_id })}\n`);
     appendFileSync(
       file,
@@ -203,9 +205,12 @@ test("[CM18] what waits and is not on the screen is led to, and no key answers i
   expect(heard()).toEqual([]);
   await ready(page, /Allow once/);
   await needsYou.waitFor({ state: "detached" });
+  // What is asked shows the input: the call itself stays as it was, then and afterwards.
+  expect(await page.locator(".tool-input").count()).toBe(0);
   await page.keyboard.press("1");
   await expect.poll(() => heard().length).toBe(1);
   await page.waitForSelector("footer.turn:not(.running)");
+  expect(await page.locator(".tool-input").count()).toBe(0);
   expect(complaints).toEqual([]);
   await close();
 });
@@ -288,6 +293,84 @@ test("[CM11] questions: numbers choose, own words, several, a note, one is skipp
   expect(complaints).toEqual([]);
   await close();
 });
+
+test("[CM14] the form of an agent's server, which is about no call, is filled in; what was sent stays", async () => {
+  const requested_schema = {
+    type: "object",
+    properties: {
+      priority: { type: "string", title: "Priority", enum: ["low", "urgent"] },
+      estimate: { type: "integer", title: "Estimate", minimum: 1 },
+    },
+    required: ["priority", "estimate"],
+  };
+  const instead = { subtype: "elicitation", mcp_server_name: "desk", message: "A few details", mode: "form" };
+  const { page, heard, complaints, close } = await start("form", [
+    { tool: "mcp__desk__create_ticket", input: {}, instead: { ...instead, requested_schema } },
+  ]);
+  const form = page.getByRole("region", { name: "Needs an answer" });
+  await form.getByText("A few details").waitFor();
+  expect(await page.getByText("A few details").count()).toBe(1);
+  // Who has put away what the system notes is still asked.
+  await page.getByRole("button", { name: "View" }).click();
+  await page.getByRole("menuitemcheckbox", { name: /system/i }).click();
+  await page.keyboard.press("Escape");
+  await form.waitFor();
+  await form.getByLabel("Estimate").fill("3");
+  await form.getByRole("radio", { name: "urgent" }).check();
+  expect(await axeFindings(page)).toEqual([]);
+  await ready(page, "Submit");
+  await form.getByLabel("Estimate").press("Enter");
+  await expect.poll(() => heard().length).toBe(1);
+  expect(said(heard()[0])).toEqual({ action: "accept", content: { priority: "urgent", estimate: 3 } });
+  await page.getByText("You answered: priority: urgent; estimate: 3").waitFor();
+  await page.getByText("A few details").waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test("[CM19] questions that are longer than the window are shown from their beginning; none is answered unseen", async () => {
+  const questions = ["First", "Second", "Third"].map((word) => ({
+    ...{ question: `${word}?`, header: word, multiSelect: false },
+    options: ["one", "two", "three"].map((label) => ({ label: `${word} ${label}`, description: "said" })),
+  }));
+  const { page, heard, complaints, close } = await start(
+    "tall",
+    [{ tool: "AskUserQuestion", input: { questions } }],
+    { lines: 60, height: 560 },
+  );
+  const form = page.getByRole("region", { name: "Needs an answer" });
+  const group = (word: string) => form.getByRole("group", { name: new RegExp(word) });
+  const shows = (word: string) => group(word).locator("legend").evaluate(isInList);
+  await form.getByText("The agent has 3 questions").waitFor();
+  await expect.poll(() => shows("First")).toBe(true);
+  await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
+  await page.locator(".list").hover();
+  await page.mouse.wheel(0, 5_000);
+  await expect.poll(() => shows("First")).toBe(false);
+  await page.keyboard.press("1");
+  await expect.poll(() => shows("First")).toBe(true);
+  expect(await form.locator(":checked").count()).toBe(0);
+  await page.keyboard.press("1");
+  for (const word of ["Second", "Third"]) {
+    await page.keyboard.press("Enter");
+    await expect.poll(() => shows(word)).toBe(true);
+    expect(await group(word).getByRole("radio").last().evaluate(isInList)).toBe(true);
+    await page.keyboard.press("3");
+  }
+  await ready(page, "Answer");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => heard().length).toBe(1);
+  await page.waitForSelector("footer.turn:not(.running)");
+  await expect.poll(() => page.locator("footer.turn").evaluate(isInList)).toBe(true);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+function isInList(element: Element): boolean {
+  const list = element.closest(".list")?.getBoundingClientRect();
+  const { top, bottom } = element.getBoundingClientRect();
+  return list !== undefined && top >= list.top && bottom <= list.bottom;
+}
 
 test("[CM12] a plan is edited before it is approved, and is approved as it reads then; or goes on with a remark", async () => {
   const plan = "# Plan\n\n1. Sum first\n";
@@ -379,4 +462,34 @@ test("[CM13] who was writing a reason when another window answered is told, and 
   expect(heard()).toHaveLength(1);
   await other.context.close();
   await close();
+});
+
+test("[V15] an edit of several files names each and what becomes of it", async () => {
+  const conversation = await newConversation(yard.kernel, "several files");
+  const diff = [
+    ...["--- /w/src/a.js", "+++ /w/lib/a.js", "@@ -1 +1 @@", "-old", "+new"],
+    ...["--- /dev/null", "+++ /w/b.js", "@@ -0,0 +1 @@", "+made"],
+    ...["--- /w/gone.js", "+++ /dev/null", ""],
+  ].join("\n");
+  const paths = ["/w/src/a.js", "/w/lib/a.js", "/w/b.js", "/w/gone.js"];
+  const ask = { id: "a", kind: "permission", state: "asked", subject: { type: "diff", diff, paths } };
+  await yard.kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) =>
+      draft.create({
+        ...{ kind: "tool_call", role: "model", status: "running", text: "{}" },
+        metadata: { toolUseId: "t", toolName: "file_change", stage: "running", ask } as never,
+      }),
+  });
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  const asked = page.locator(".agent-ask");
+  await asked.locator(".asked-file").first().waitFor();
+  const heads = await asked.locator(".asked-file").allInnerTexts();
+  expect(heads.map((head) => head.replace(/\s+/g, " ").trim())).toEqual([
+    "/w/src/a.js moved to /w/lib/a.js",
+    "new /w/b.js",
+    "deleted /w/gone.js",
+  ]);
+  expect(await asked.locator(".diff").count()).toBe(2);
+  await context.close();
 });

@@ -63,6 +63,31 @@ test("[CM5] commands that the agent tells late are listed when they come, withou
   await context.close();
 });
 
+test("[CM5] the list of commands is on the screen, wherever the field is and whatever the window", async () => {
+  const commands = join(yard.root, ".fake-commands.json");
+  const many = Array.from({ length: 40 }, (_, i) => ({ name: `command-${i}`, description: "Does it" }));
+  writeFileSync(commands, JSON.stringify(many));
+  const conversation = await newConversation(yard.kernel, "commands");
+  for (const [path, look] of [
+    ["/", { width: 1400, height: 900 }],
+    ["/", { width: 390, height: 700 }],
+    ["/", { width: 1000, height: 420 }],
+    [`/c/${conversation}`, { width: 1000, height: 420 }],
+  ] as const) {
+    const { page, context } = await yard.open(path, look);
+    await prompt(page).click();
+    await page.keyboard.type("/");
+    const list = page.getByRole("listbox", { name: "Commands" });
+    await list.waitFor();
+    for (const box of [await list.boundingBox(), await list.getByRole("option").first().boundingBox()]) {
+      expect(box?.y).toBeGreaterThanOrEqual(0);
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(look.height);
+    }
+    await context.close();
+  }
+  rmSync(commands);
+});
+
 test("[CM1] [V86] [V12] agent, model and mode are menus: by keyboard, clean in both themes and on a phone", async () => {
   for (const look of [{}, { dark: true }, { width: 390, height: 844 }]) {
     const { page, complaints, context } = await yard.open("/", look);
@@ -365,6 +390,15 @@ test("[CM8] a turn that failed is retried, continued, or its prompt written anew
   await page.keyboard.press("Enter");
   await expect.poll(prompts).toEqual([null, null, null]);
   await page.waitForSelector("footer.turn:not(.running)");
+  // What was asked first is a step away, and so is what came of it.
+  const shown = () => page.locator("article").first().innerText();
+  await page.getByText("Branch 3 of 3").waitFor();
+  expect(await shown()).toContain('"two"');
+  await page.getByRole("button", { name: "Previous" }).click();
+  await page.getByText("Branch 2 of 3").waitFor();
+  await expect.poll(shown).toContain('"one"');
+  await page.getByRole("button", { name: "Next" }).click();
+  await expect.poll(shown).toContain('"two"');
   expect(complaints).toEqual([]);
   await context.close();
 });

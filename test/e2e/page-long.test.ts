@@ -61,7 +61,7 @@ test.each(Object.keys(ENDLESS))("[V44] no word of a %s is too long to be laid ou
   for (let i = 0; i < 3; i++)
     await page.evaluate(async () => {
       const closed =
-        "article button[aria-expanded=false]:not([aria-haspopup]), article .json-tree .fold-line";
+        "article button[aria-expanded=false]:not([aria-haspopup]), article .json-tree .collapse-line";
       for (const button of document.querySelectorAll<HTMLElement>(closed)) button.click();
       for (let frame = 0; frame < 3; frame++) await new Promise((done) => requestAnimationFrame(done));
     });

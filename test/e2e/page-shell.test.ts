@@ -101,6 +101,11 @@ describe("the list", () => {
       .waitFor();
     await list.getByRole("searchbox").fill("stopped");
     await expect.poll(() => list.getByRole("listitem").count()).toBe(1);
+    // So does the head.
+    for (const conversation of [asks, cut]) {
+      await page.goto(`${yard.running.url}/c/${conversation}`);
+      await page.locator(".head").getByText("Needs you", { exact: true }).waitFor();
+    }
     await context.close();
   });
 

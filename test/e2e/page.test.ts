@@ -110,11 +110,11 @@ describe("what is shown", () => {
     await settled(page, ".tool-line");
     expect(await page.locator(".command-result").count()).toBe(0);
     for (const line of await page.getByRole("button", { name: /^Run(?! again)/ }).all()) await line.click();
-    const long = page.locator(".command-result:has(.fold-line)").first();
+    const long = page.locator(".command-result:has(.collapse-line)").first();
     await long.locator(".excerpt .gap").waitFor();
     expect(await long.locator(".terminal").count()).toBe(0);
     expect((await long.locator(".excerpt").innerText()).trim().split("\n")).toHaveLength(8);
-    await long.locator(".fold-line").click();
+    await long.locator(".collapse-line").click();
     await expect.poll(() => long.locator(".terminal .line").count()).toBeGreaterThan(10);
     await page.context().close();
   });
@@ -137,9 +137,9 @@ describe("what is shown", () => {
       });
       expect(written).toBeNull();
       const { page } = await yard.open(`/c/${conversation}`, TALL);
-      await settled(page, ".fold-line");
-      const folds = await page.locator(".fold-line").allTextContents();
-      expect(folds).toEqual(["Show 12 lines", "Show 11 lines"]);
+      await settled(page, ".collapse-line");
+      const labels = await page.locator(".collapse-line").allTextContents();
+      expect(labels).toEqual(["Show 12 lines", "Show 11 lines"]);
       await page.context().close();
     },
   );
@@ -156,6 +156,17 @@ describe("what is shown", () => {
     await agent.click();
     await page.waitForSelector('article[data-depth="1"]');
     expect(await page.locator("article").count()).toBeGreaterThan(before);
+    await page.context().close();
+  });
+
+  test("[V127] a background command has no steps, though its end is noted below it", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/bash-background-stop.jsonl");
+    const { page } = await yard.open(`/c/${conversation}`);
+    await page
+      .getByText(/in the background/i)
+      .first()
+      .waitFor();
+    expect(await page.getByText(/\b0 steps\b/).count()).toBe(0);
     await page.context().close();
   });
 
@@ -232,7 +243,7 @@ describe("reading", () => {
   });
 
   test("[V2] what was opened is still open when it comes back", async () => {
-    const conversation = await newConversation(yard.kernel, "folds");
+    const conversation = await newConversation(yard.kernel, "collapsed");
     await yard.kernel.write(conversation, {
       agent: "tester",
       plan: (draft) => {
@@ -276,13 +287,13 @@ describe("what is long", () => {
       },
     });
     const { page } = await yard.open(`/c/${conversation}`);
-    const fold = page.getByRole("button", { name: "Show 1 line of 60,000 characters" });
-    await fold.waitFor();
+    const line = page.getByRole("button", { name: "Show 1 line of 60,000 characters" });
+    await line.waitFor();
     expect(await page.locator("article .line").count()).toBe(0);
     await page.waitForFunction(
       () => document.querySelector(".excerpt:not(.waiting)")?.textContent?.length === 242,
     );
-    await fold.click();
+    await line.click();
     await page.waitForSelector("article .line");
     expect((await page.locator("article .line").innerText()).trim()).toHaveLength(60_000);
     await page.context().close();
@@ -403,7 +414,7 @@ describe("working", () => {
     await page.context().close();
   });
 
-  test("prune folds a block away and puts it back", async () => {
+  test("pruning takes a block away and puts it back", async () => {
     const conversation = await newConversation(yard.kernel, "prune");
     const [, middle] = await say(yard.kernel, conversation, [
       { text: "one" },

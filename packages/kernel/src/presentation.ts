@@ -104,4 +104,5 @@ export {
   type TerminalRun,
   type TerminalStyle,
 } from "./presentation/terminal-text.ts";
+export { tookMs } from "./presentation/took.ts";
 export { knownTool, toolTitle } from "./presentation/tool-title.ts";

@@ -44,7 +44,7 @@ const PARTS: readonly (readonly [name: string, page: string, exported: string])[
   ["changed", ".result-head .counts", ".change .head .counts"],
   ["diff", ".diff-row:not(.hunk):not(.note) .src", ".diff .src"],
   ["todo", ".todo li > span:last-child", ".todo li > span:last-child"],
-  ["folded", ".fold-line", "details.fold > summary"],
+  ["collapsed", ".collapse-line", "details.collapse > summary"],
   ["excerpt", ".excerpt", ".excerpt"],
   ["unknown", ".unknown code", ".unknown > summary code"],
   ["pictures", "img.picture", "img.picture"],

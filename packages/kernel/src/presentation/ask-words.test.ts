@@ -66,6 +66,13 @@ describe("an answered ask in words", () => {
       "You answered: a, b (soon)",
     ],
     [
+      {
+        ...{ kind: "elicitation", state: "answered", answeredBy: "ann" },
+        answer: { content: { priority: "urgent", hours: 3, parts: ["a", "b"], blocking: false } },
+      },
+      "You answered: priority: urgent; hours: 3; parts: a, b; blocking: false",
+    ],
+    [
       { ...asking, state: "answered", answer: { questions: { 1: { chosen: [], skipped: true } } } },
       "Answered: skipped",
     ],

@@ -74,8 +74,14 @@ function answersIn({ answer, questions = [], suggestions = [] }: Ask): string | 
     const words = [...given.chosen, given.text ?? ""].filter((each) => each !== "").join(", ");
     return words === "" ? [] : [given.notes === undefined ? words : `${words} (${given.notes})`];
   });
-  if (said.length > 0) return said.join("; ");
+  const fields = Object.entries(answer?.content ?? {}).map(([name, value]) => `${name}: ${valueText(value)}`);
+  if (said.length + fields.length > 0) return [...said, ...fields].join("; ");
   return questions.length > 0 ? answer?.text : undefined;
+}
+
+function valueText(value: Json): string {
+  if (Array.isArray(value)) return value.map(valueText).join(", ");
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /**

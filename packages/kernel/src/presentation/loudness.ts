@@ -48,6 +48,8 @@ const QUIET: ReadonlySet<Deed> = new Set(["read", "search", "list", "fetch", "we
 
 export function loudnessOf(entry: Entry): Loudness {
   const { block } = entry;
+  const asks = askLoudness(block);
+  if (asks !== undefined) return asks;
   switch (block.kind) {
     case "tool_call":
       return callLoudness(entry);
@@ -69,11 +71,16 @@ export function loudnessOf(entry: Entry): Loudness {
   }
 }
 
-function callLoudness({ block, results, isFollowed, isLivingTodo }: Entry): Loudness {
-  const ask = askOf(block.metadata);
+function askLoudness({ kind, metadata }: Facts): Loudness | undefined {
+  const ask = askOf(metadata);
   if (ask?.state === "asked") return "loud";
   // It may still be answered.
-  if (ask?.state === "expired" && block.metadata.reason === "interrupted") return "normal";
+  if (ask?.state === "expired" && metadata.reason === "interrupted") return "normal";
+  // Nothing else says that it was asked and answered.
+  return ask !== undefined && kind === "text" ? "normal" : undefined;
+}
+
+function callLoudness({ block, results, isFollowed, isLivingTodo }: Entry): Loudness {
   const deed = deedOfCall(block, results);
   const { state } = callOutcome(block);
   if (deed === "edit" && state === "done" && results.length > 0 && results.every(isPlanFile)) return "quiet";

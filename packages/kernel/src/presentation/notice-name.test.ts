@@ -8,6 +8,7 @@ const NAMES: readonly (readonly [string | undefined, string, string | undefined]
   ["rate_limit", "Rate limit reached", undefined],
   ["rate_limit", "80 % used", "rate limit"],
   ["warning", "", "warning"],
+  ["elicitation", "A few details", "form"],
   [undefined, "Said in passing", undefined],
 ];
 for (const [notice, text, name] of NAMES)

@@ -5,10 +5,13 @@ import { NOTICE_CHARS } from "./limits.ts";
 /** `notice` as its provider names it: "rate_limit". */
 export function noticeName(notice: string | undefined, text: string): string | undefined {
   if (notice === undefined || notice === "") return undefined;
-  const name = notice.replaceAll("_", " ");
+  const name = NAMES[notice] ?? notice.replaceAll("_", " ");
   const start = text.slice(0, name.length).toLowerCase();
   return start === name.toLowerCase() ? undefined : name;
 }
+
+/** Words for those whose name is only the protocol's. */
+const NAMES: Readonly<Record<string, string>> = { elicitation: "form" };
 
 interface Noted {
   readonly role: Role;

@@ -29,7 +29,7 @@ export interface Shown extends Partial<Extent> {
   readonly isLivingTodo?: boolean | undefined;
 }
 
-export interface Folding {
+export interface Collapsed {
   readonly form: Form;
   /** Closed until somebody opens it. */
   readonly isClosed: boolean;
@@ -41,7 +41,7 @@ export interface Folding {
   readonly excerpt: readonly string[];
 }
 
-export function foldingOf({ block, call, source, isFollowed, isLivingTodo, ...known }: Shown): Folding {
+export function collapsedOf({ block, call, source, isFollowed, isLivingTodo, ...known }: Shown): Collapsed {
   const lines = known.lines ?? source.length;
   const chars = known.chars ?? block.content.length;
   const form = formOf({ ...block, isFollowed, isLivingTodo }, call, { ...known, lines, chars });

@@ -144,15 +144,15 @@ describe("[E3] what was written stays text", () => {
     expect(await gutterOf("a\nb")).toBe("1\n2");
   });
 
-  it("says how many lines are folded, whether or not the last one ends", async () => {
-    const foldOf = async (text: string) => {
+  it("says how many lines are collapsed, whether or not the last one ends", async () => {
+    const summaryOf = async (text: string) => {
       const id = await conversationOf("lines", [{ kind: "code", text }]);
       return /<summary>(Show \d+ lines)</.exec(await exported(id, "html"))?.[1];
     };
     const ten = "line\n".repeat(10);
-    expect(await foldOf(ten)).toBeUndefined();
-    expect(await foldOf(`${ten}line`)).toBe("Show 11 lines");
-    expect(await foldOf(`${ten}line\n`)).toBe("Show 11 lines");
+    expect(await summaryOf(ten)).toBeUndefined();
+    expect(await summaryOf(`${ten}line`)).toBe("Show 11 lines");
+    expect(await summaryOf(`${ten}line\n`)).toBe("Show 11 lines");
   });
 
   it("[E13] a message that waited is shown once, one that waits still or never ran as what it is", async () => {
@@ -180,7 +180,7 @@ describe("[E3] what was written stays text", () => {
     const result = (text: string) => conversationOf("t", [{ kind: "tool_result", text, metadata }]);
     const long = await exported(await result("x".repeat(5_000)), "html");
     expect(long).toContain("<summary>Show 1 line of 5,000 characters</summary>");
-    expect(await exported(await result("x".repeat(3_000)), "html")).not.toContain('class="fold"');
+    expect(await exported(await result("x".repeat(3_000)), "html")).not.toContain('class="collapse"');
   });
 
   it.each(["html", "markdown"] as const)(
@@ -230,10 +230,24 @@ describe("[E3] what was written stays text", () => {
       // A diff is below its call in any case, and then only begun; everything else is in its call's line.
       expect(page.includes('<div class="results">')).toBe(isOpen || kind === "file_change");
       expect(page.includes("<summary>Show all 40 lines")).toBe(!isOpen && kind === "file_change");
-      expect(page.includes('<details class="fold" open>')).toBe(isOpen && kind !== "file_change");
+      expect(page.includes('<details class="collapse" open>')).toBe(isOpen && kind !== "file_change");
       const markdown = await exported(id, "markdown");
       expect(/<\/details>\s*$/.test(markdown)).toBe(!isOpen);
     }
+  });
+
+  it("[E4] a terminal that shows the file obeys nothing in it", async () => {
+    const text = "a\u001b]52;c;ZXZpbA==\u0007\u009b2J\bz";
+    const toolUseId = text;
+    const id = await conversationOf(text, [
+      { kind: "text", text },
+      { kind: "code", text, metadata: { filename: text } },
+      { kind: "command", text, metadata: { command: text, stderr: text, exitCode: 1 } },
+      { kind: "tool_call", text, metadata: { toolUseId, toolName: text, displayName: text } },
+      { kind: "unknown", text, metadata: { type: text } },
+      { kind: "error", text },
+    ]);
+    expect(await exported(id, "markdown")).not.toMatch(/[^\P{Cc}\n]/u);
   });
 
   it("[E4] no text ends its own fence", async () => {
@@ -467,6 +481,13 @@ describe("[P30] changes that nobody has compared with the file", () => {
     expect(await exported(id, "markdown")).toContain("`a.ts` *(not checked against the file)*");
   });
 
+  it("[E4] a file that was moved is exported with its new place", async () => {
+    const metadata = { changes: [{ ...change, diff, movedTo: "lib/b.ts" }] };
+    const id = await conversationOf("t", [{ kind: "file_change", role: "tool", text: diff, metadata }]);
+    expect(await exported(id, "html")).toContain("<code>lib/b.ts</code>");
+    expect(await exported(id, "markdown")).toContain("**modify** `a.ts` moved to `lib/b.ts`\n");
+  });
+
   it("a sentence is no line of a diff", async () => {
     const metadata = { changes: [change] };
     const id = await conversationOf("t", [
@@ -628,6 +649,28 @@ it("[V122] the text of a command that somebody allowed stands with what it print
   };
   expect(await lineOf({})).toContain("make all");
   expect(await lineOf(allowed)).not.toContain("make all");
+});
+
+it("[V127] only what did work has steps: a command below which its end is noted has none", async () => {
+  const input = { command: "sleep 6", run_in_background: true };
+  const metadata = { toolUseId: "1", toolName: "Bash", stage: "end", input };
+  const ran = {
+    kind: "command" as const,
+    text: "In the background",
+    side: true,
+    metadata: { command: "sleep 6" },
+  };
+  const ended = { kind: "text" as const, role: "system" as const, text: "It has ended", side: true };
+  const page = await exported(
+    await conversationOf("background", [
+      { kind: "tool_call" as const, text: "{}", metadata },
+      ran,
+      { ...ended, metadata: { notice: "task" } },
+    ]),
+    "html",
+  );
+  expect(page).toContain("It has ended");
+  expect(page).not.toContain("0 steps");
 });
 
 it("[V122] the line of a command names the only file that it changed, which nothing below does", async () => {

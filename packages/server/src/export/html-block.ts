@@ -1,11 +1,12 @@
 /**
- * One block as HTML, by its kind: the page's look without the page's program. What is quiet or long is folded with <details>.
+ * One block as HTML, by its kind: the page's look without the page's program. What is quiet or long is collapsed with <details>.
  * Where it stands among other blocks is html-item.ts.
  */
 
 import type { BlockSnapshot, Metadata, Reason } from "@blockyard/kernel";
 import { formatDuration, type Kind, plural } from "@blockyard/kernel/plain";
 import {
+  answerWords,
   changedIn,
   changeTexts,
   citedMarkdown,
@@ -28,7 +29,7 @@ import {
   UNVERIFIED,
 } from "@blockyard/kernel/presentation";
 import { type Html, html, join, NOTHING } from "../system/escape.ts";
-import { changedLines, foldingOf, linesOf, type Shown } from "./closed.ts";
+import { changedLines, collapsedOf, linesOf, type Shown } from "./closed.ts";
 import { highlight } from "./highlight.ts";
 import { INPUT_CHARS, THINKING_CHARS } from "./limits.ts";
 import { markdownHtml } from "./markdown-html.ts";
@@ -71,10 +72,16 @@ export function countsText({ added, deleted }: { readonly added: number; readonl
 
 function drawText(block: BlockSnapshot): Html {
   const { label, citations, reason } = metadataOf(block, "text");
-  if (isNoticeLine(block, block.content)) return noticeHtml(block, block.content);
+  if (isNoticeLine(block, block.content))
+    return html`${noticeHtml(block, block.content)}${answerHtml(answerWords(block, []))}`;
   const who = label ? html`<div class="who">${label}</div>` : NOTHING;
   const said = block.promoted ? block.content : citedMarkdown(block.content, citations ?? []);
   return html`${who}<div class="said">${markdownHtml(said)}</div>${sources(citations)}${why(reason)}`;
+}
+
+/** Who answered what was asked, and what. */
+export function answerHtml(words: string): Html {
+  return words === "" ? NOTHING : html`<div class="agent-ask dim">${words}</div>`;
 }
 
 function noticeHtml({ metadata }: BlockSnapshot, text: string): Html {
@@ -103,7 +110,7 @@ function drawResult(block: BlockSnapshot, around: Around): Html {
     block.content === "" && result !== undefined && result !== null
       ? html`<details class="payload"><summary>Result</summary><pre class="code">${highlight(JSON.stringify(result, null, 2), "json")}</pre></details>`
       : NOTHING;
-  return html`${block.content === "" ? NOTHING : folded(text, { block, ...known(around), source: linesOf(block.content) })}${pictures(images)}${sources(citations?.filter(({ url }) => !block.content.includes(url)))}${payload}`;
+  return html`${block.content === "" ? NOTHING : collapsed(text, { block, ...known(around), source: linesOf(block.content) })}${pictures(images)}${sources(citations?.filter(({ url }) => !block.content.includes(url)))}${payload}`;
 }
 
 function drawCode(block: BlockSnapshot, around: Around): Html {
@@ -118,7 +125,7 @@ function drawCode(block: BlockSnapshot, around: Around): Html {
   const numbered = block.content.replace(/\n$/, "").split("\n").length;
   const gutter = Array.from({ length: numbered }, (_, i) => first + i).join("\n");
   const code = html`<div class="numbered"><pre class="gutter" aria-hidden="true">${gutter}</pre><pre class="code">${highlight(block.content, language, filename)}</pre></div>`;
-  return html`<div class="head"><code>${filename}</code> <span class="dim">${range}</span></div>${folded(code, { block, ...known(around), source: linesOf(block.content) })}${leftOut(truncatedChars)}${pictures(images)}`;
+  return html`<div class="head"><code>${filename}</code> <span class="dim">${range}</span></div>${collapsed(code, { block, ...known(around), source: linesOf(block.content) })}${leftOut(truncatedChars)}${pictures(images)}`;
 }
 
 function drawCommand(block: BlockSnapshot, around: Around): Html {
@@ -131,7 +138,7 @@ function drawCommand(block: BlockSnapshot, around: Around): Html {
   const chars = block.content.length + (stderr?.length ?? 0);
   const output = html`<pre class="terminal">${terminalHtml(block.content)}${stderr ? html`<span class="stderr">${terminalHtml(stderr)}</span>` : NOTHING}</pre>`;
   const shown = { block, ...known(around), chars, source };
-  const isBrief = foldingOf(shown).form === "tail";
+  const isBrief = collapsedOf(shown).form === "tail";
   const exit =
     exitCode === undefined || exitCode === null || isBrief
       ? NOTHING
@@ -140,7 +147,7 @@ function drawCommand(block: BlockSnapshot, around: Around): Html {
   const line = isBrief
     ? NOTHING
     : html`<pre class="command"><span class="sign">$ </span><code>${exactText(command)}</code></pre>`;
-  return html`${line}${source.length > 0 ? folded(output, shown) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} <span class="cwd">${cwd}</span></div>${leftOut(truncatedChars)}${pictures(images)}`;
+  return html`${line}${source.length > 0 ? collapsed(output, shown) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} <span class="cwd">${cwd}</span></div>${leftOut(truncatedChars)}${pictures(images)}`;
 }
 
 const CHANGE_WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;
@@ -160,7 +167,7 @@ function drawChanges(block: BlockSnapshot, around: Around): Html {
       const body =
         lines.length === 0
           ? NOTHING
-          : folded(
+          : collapsed(
               html`<pre class="diff">${diffHtml(lines)}</pre>`,
               { block, ...known(around), chars: text.length, changed: changedLines(lines), source: lines },
               (some) => html`<pre class="diff excerpt">${diffHtml(some)}</pre>`,
@@ -212,7 +219,7 @@ function drawTodo(block: BlockSnapshot, around: Around): Html {
     const [box = "", ...words] = (source[i] ?? "").split(" ");
     return html`<li class="todo-${status}">${box} <span>${words.join(" ")}</span></li>`;
   });
-  return folded(html`<ul class="todo">${rows}</ul>`, { block, ...known(around), chars: 0, source });
+  return collapsed(html`<ul class="todo">${rows}</ul>`, { block, ...known(around), chars: 0, source });
 }
 
 function drawImage(block: BlockSnapshot): Html {
@@ -229,7 +236,7 @@ function drawImage(block: BlockSnapshot): Html {
 function drawFile(block: BlockSnapshot): Html {
   const { path, language } = metadataOf(block, "file");
   const code = html`<pre class="code">${highlight(block.content, language, path)}</pre>`;
-  return html`<div class="head"><code>${path}</code></div>${folded(code, { block, call: undefined, source: linesOf(block.content) })}`;
+  return html`<div class="head"><code>${path}</code></div>${collapsed(code, { block, call: undefined, source: linesOf(block.content) })}`;
 }
 
 function drawError(block: BlockSnapshot): Html {
@@ -253,16 +260,16 @@ function known({ call, isFollowed, todo }: Around) {
 }
 
 /** Short things are simply there; long ones have a line to open them by, and show some of their lines. */
-function folded(
+function collapsed(
   body: Html,
   shown: Shown,
   draw: (lines: readonly string[]) => Html = (lines) =>
     html`<pre class="excerpt">${lines.map((line) => `${line}\n`).join("")}</pre>`,
 ): Html {
-  const { form, isClosed, isLongAndOpen, title, excerpt } = foldingOf(shown);
+  const { form, isClosed, isLongAndOpen, title, excerpt } = collapsedOf(shown);
   // What is only a line of its call is whole once that is opened.
   if (form === "line" || (!isClosed && !isLongAndOpen)) return form === "tail" ? draw(excerpt) : body;
-  return html`<details class="fold"${isClosed ? NOTHING : OPEN}><summary>${title}</summary>${body}</details>${draw(excerpt)}`;
+  return html`<details class="collapse"${isClosed ? NOTHING : OPEN}><summary>${title}</summary>${body}</details>${draw(excerpt)}`;
 }
 
 export function pictures(images: Metadata<"tool_call">["images"]): Html {

@@ -23,9 +23,18 @@ import {
   showsPictures,
 } from "@blockyard/kernel/presentation";
 import { type Html, html, join, NOTHING } from "../system/escape.ts";
-import { foldingOf } from "./closed.ts";
+import { collapsedOf } from "./closed.ts";
 import { highlight } from "./highlight.ts";
-import { type Around, countsText, KIND_HTML, OPEN, pictures, pretty, took } from "./html-block.ts";
+import {
+  type Around,
+  answerHtml,
+  countsText,
+  KIND_HTML,
+  OPEN,
+  pictures,
+  pretty,
+  took,
+} from "./html-block.ts";
 import { SHORT_WORK_LINES } from "./limits.ts";
 import { commandSummary, type Item, isFollowed, type NodeItem, timeline } from "./timeline.ts";
 import type { ExportNode } from "./tree.ts";
@@ -93,7 +102,7 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
     const around: Around = { call: block, isFollowed: isFollowed(result), isNamed, todo };
     const repeats = repeatsDenial(block.metadata, result.block);
     const body = html`<div ${names(result.block)} data-call="${block.block_id}">${repeats ? NOTHING : KIND_HTML[result.block.kind](result.block, around)}${nestedHtml(result.nested, depth, "Also")}${branchesHtml(result, depth)}</div>`;
-    const { form } = foldingOf({
+    const { form } = collapsedOf({
       block: result.block,
       call: block,
       source: ["x"],
@@ -109,11 +118,12 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
   // What its sub-agent did stands before what came of it, closed or open.
   const hasWork = node.work.length > 0;
   const input = html`<details class="input"><summary>Input <code>${metadataOf(block, "tool_call").toolName}</code></summary><pre class="code">${highlight(pretty(block.content), "json")}</pre></details>`;
-  const answered = answerWords(
-    block,
-    results.map((result) => result.block),
+  const asked = answerHtml(
+    answerWords(
+      block,
+      results.map((result) => result.block),
+    ),
   );
-  const asked = answered === "" ? NOTHING : html`<div class="agent-ask dim">${answered}</div>`;
   const error = errorBelow(
     block,
     results.map((result) => result.block),
@@ -140,14 +150,15 @@ function lineHtml(
   const { state } = callOutcome(block);
   const of = results.map((result) => result.block);
   const short = cameWords(block, of);
-  const { name, subject, isCommand, purpose } = callLine(block, of);
+  const { deed, name, subject, isCommand, purpose } = callLine(block, of);
   const isBelow = isCommand && hasCommandBelow;
   const ran = isCommand && state === "done" ? of.find(({ kind }) => kind === "command") : undefined;
   const change = onlyChange(of);
   const failure = isShown || errorBelow(block, of) !== undefined ? "" : (error ?? short);
   // What a sub-agent did is told by its steps.
   const steps = [...work, ...nested].filter((each) => each.block.kind === "tool_call").length;
-  const facts = work.length + nested.length > 0 ? plural(steps, "step") : undefined;
+  const hasWork = deed === "agent" ? work.length + nested.length > 0 : steps > 0;
+  const facts = hasWork ? plural(steps, "step") : undefined;
   const counts = ran || facts !== undefined || state === "failed" ? "" : changeCounts(of);
   const said = state === "failed" ? failure : counts === "" ? short : "";
   const came = facts ?? (isBelow ? "" : ran ? commandSummary(ran) : said);

@@ -1,6 +1,6 @@
 /**
  * A conversation as Markdown: for reading, for pasting into an issue or a wiki. What people and models said stands as it
- * is; tool calls, thinking and the rest of long results are folded with <details>, which every common reader shows. Fences are longer than
+ * is; tool calls, thinking and the rest of long results are collapsed with <details>, which every common reader shows. Fences are longer than
  * any run of backticks inside them, so no text can end its own.
  */
 
@@ -24,18 +24,23 @@ import {
   timesText,
   UNVERIFIED,
 } from "@blockyard/kernel/presentation";
-import { changedLines, foldingOf, linesOf, type Shown } from "./closed.ts";
+import { withoutControls } from "../system/escape.ts";
+import { changedLines, collapsedOf, linesOf, type Shown } from "./closed.ts";
 import { footersOf, turnFacts } from "./html.ts";
 import { commandSummary, type Item, isFollowed, timeline } from "./timeline.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";
 
 export function* markdownExport(tree: ExportTree): Generator<string> {
+  for (const piece of pieces(tree)) yield withoutControls(piece);
+}
+
+function* pieces(tree: ExportTree): Generator<string> {
   const { title, conversation, provider, model } = tree.head;
   const by = [provider, model].filter((part) => part !== undefined).join(" ");
   yield `# ${asWritten(title === "" ? conversation : title)}\n\n${by === "" ? "" : `*${asWritten(by)}*\n\n`}`;
   for (const { provider, facts } of sessionFacts(tree.head)) {
     const rows = facts.map(({ label, value }) => `- ${label}: ${asWritten(value)}\n`).join("");
-    yield folded(`Session: ${escapeTag(provider)}`, `${rows}\n`);
+    yield details(`Session: ${escapeTag(provider)}`, `${rows}\n`);
   }
   const footers = footersOf(tree);
   for (const item of timeline(tree.path, tree.head, (node) => footers.get(node) !== undefined)) {
@@ -71,7 +76,7 @@ function* nodeText(node: ExportNode, around: Around): Generator<string> {
   const drawn = results.map((result) => {
     const own = { call: block, isFollowed: isFollowed(result), todo: around.todo };
     const shown = { ...own, block: result.block, isLivingTodo: own.todo !== undefined };
-    return { result, own, isInside: foldingOf({ ...shown, source: ["x"], chars: 1 }).form === "line" };
+    return { result, own, isInside: collapsedOf({ ...shown, source: ["x"], chars: 1 }).form === "line" };
   });
   const inside = drawn.filter((each) => each.isInside);
   if (isCall)
@@ -81,17 +86,17 @@ function* nodeText(node: ExportNode, around: Around): Generator<string> {
   // What a sub-agent did stands before what came of it.
   if (work.length === 0) yield* insideText();
   if (isCall) yield "</details>\n\n";
-  if (work.length > 0) yield* foldedNodes(`Its work: ${plural(work.length, "block")}`, work, insideText());
+  if (work.length > 0) yield* detailsOf(`Its work: ${plural(work.length, "block")}`, work, insideText());
   for (const { result, own } of drawn.filter((each) => !each.isInside)) yield* nodeText(result, own);
-  if (nested.length > 0) yield* foldedNodes(`Its work: ${plural(nested.length, "block")}`, nested);
+  if (nested.length > 0) yield* detailsOf(`Its work: ${plural(nested.length, "block")}`, nested);
   for (const branch of branches) yield* branchText(branch);
 }
 
 function* branchText(branch: readonly ExportNode[]): Generator<string> {
-  yield* foldedNodes(`Another branch: ${plural(branch.length, "block")}`, branch);
+  yield* detailsOf(`Another branch: ${plural(branch.length, "block")}`, branch);
 }
 
-function* foldedNodes(
+function* detailsOf(
   title: string,
   nodes: readonly ExportNode[],
   behind: readonly string[] = [],
@@ -120,12 +125,12 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) =>
   text: (block) => {
     const { notice, label, citations = [] } = metadataOf(block, "text");
     if (notice !== undefined || block.role === "system")
-      return `> ${asWritten(`${[noticeName(notice, block.content), block.content].filter(Boolean).join(": ")} ${timesText(block.metadata)}`)}\n\n`;
+      return `> ${asWritten(`${[noticeName(notice, block.content), block.content, answerWords(block, [])].filter(Boolean).join(": ")} ${timesText(block.metadata)}`)}\n\n`;
     const who = label === undefined ? "" : `**${asWritten(label)}**\n\n`;
     const said = block.promoted ? block.content : citedMarkdown(block.content, citations);
     return `${who}${said.trimEnd()}\n\n${sources(citations)}`;
   },
-  thinking: ({ content }) => (content === "" ? "" : folded("Thinking", `${content.trimEnd()}\n\n`)),
+  thinking: ({ content }) => (content === "" ? "" : details("Thinking", `${content.trimEnd()}\n\n`)),
   tool_call: () => "",
   tool_result: (block, around) => {
     const { content } = block;
@@ -146,11 +151,11 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) =>
     const exit = exitCode === undefined || exitCode === null ? [] : [`[exit ${exitCode}]`];
     const output = plainTerminal([block.content, stderr ?? ""].filter((part) => part !== "").join("\n"));
     const source = linesOf(output.trimEnd());
-    const folding = foldingOf({ block, ...known(around), source, chars: output.length });
+    const closed = collapsedOf({ block, ...known(around), source, chars: output.length });
     const said = (lines: readonly string[]) =>
       fence([`$ ${command}`, ...lines, ...exit].join("\n"), "console");
-    if (!folding.isClosed || folding.form === "line") return said(source);
-    return `${said(folding.excerpt)}${folded(folding.title, fence(output, "console"))}`;
+    if (!closed.isClosed || closed.form === "line") return said(source);
+    return `${said(closed.excerpt)}${details(closed.title, fence(output, "console"))}`;
   },
   file_change: (block, around) => {
     const metadata = metadataOf(block, "file_change");
@@ -158,14 +163,15 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) =>
     const texts = changeTexts(changes, block.content);
     const heading = observedHeading(metadata);
     const drawn = changes
-      .map(({ path, kind, unverified }, i) => {
+      .map(({ path, kind, movedTo, unverified }, i) => {
         const { diff = "", note = "" } = texts[i] ?? {};
         const doubt = unverified ? ` *(${UNVERIFIED})*` : "";
         const said = note === "" ? "" : `> ${asWritten(note)}\n\n`;
         const source = linesOf(diff);
         const changed = changedLines(source.filter((line) => !/^(---|\+\+\+) /.test(line)));
         const extent = { block, ...known(around), source, chars: diff.length, changed };
-        return `**${kind}** ${code(path)}${doubt}\n\n${diff === "" ? "" : shown(fence(diff, "diff"), extent, "diff")}${said}`;
+        const moved = movedTo === undefined ? "" : ` moved to ${code(movedTo)}`;
+        return `**${kind}** ${code(path)}${moved}${doubt}\n\n${diff === "" ? "" : shown(fence(diff, "diff"), extent, "diff")}${said}`;
       })
       .join("");
     return heading === undefined ? drawn : `*${heading}*\n\n${drawn}`;
@@ -191,7 +197,7 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) =>
       : `> **Error:** ${asWritten(said)}\n\n`;
   },
   unknown: (block) =>
-    folded(
+    details(
       `Unrecognized event: ${escapeTag(metadataOf(block, "unknown").type ?? "")}`,
       fence(block.content, "json"),
     ),
@@ -213,12 +219,12 @@ function known({ call, isFollowed, todo }: Around) {
 
 /** A result as the page shows it at first: whole, or some of its lines with the rest behind a line to open. */
 function shown(whole: string, extent: Shown, language = ""): string {
-  const { form, isClosed, title, excerpt } = foldingOf(extent);
+  const { form, isClosed, title, excerpt } = collapsedOf(extent);
   if (!isClosed || form === "line") return whole;
-  return `${fence(excerpt.join("\n"), language)}${folded(title, whole)}`;
+  return `${fence(excerpt.join("\n"), language)}${details(title, whole)}`;
 }
 
-function folded(summary: string, body: string): string {
+function details(summary: string, body: string): string {
   return `<details><summary>${summary}</summary>\n\n${body}</details>\n\n`;
 }
 

@@ -17,6 +17,7 @@ import {
   type Speaker,
   SUMMARY_LINES,
   speakerOf,
+  tookMs,
 } from "@blockyard/kernel/presentation";
 import { linesOf } from "./closed.ts";
 import type { ExportHead, ExportNode } from "./tree.ts";
@@ -115,8 +116,7 @@ function todoStep({ block, results }: ExportNode) {
 
 function tookOf({ status, metadata, created_at, updated_at }: BlockSnapshot): number {
   if (!isEnded(status)) return 0;
-  const took = metadata.durationMs ?? updated_at - created_at;
-  return took > 0 && took < 1e9 ? took : 0;
+  return tookMs(metadata, created_at, updated_at);
 }
 
 /** The line that a command which succeeded is remembered by. */

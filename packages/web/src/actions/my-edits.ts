@@ -4,7 +4,7 @@
  */
 
 import { type BlockId, isProblem, type View } from "@blockyard/kernel";
-import { sought } from "../rows/sought.ts";
+import { seek } from "../rows/sought.ts";
 import { focused, leaveUndo, notify } from "../state/page-state.ts";
 import type { Session } from "../state/session.tsx";
 import { EDIT_ARRIVES_MS, EDIT_SHOWN_CHARS, MY_EDITS } from "./limits.ts";
@@ -36,7 +36,7 @@ export async function undoLast(session: Session, direction: "undo" | "redo"): Pr
     if (to.at(-1) !== block) to.push(block);
     if (!view) return notify(`${WORDS[direction]} in another conversation`);
     await arrived(session, view, block, answer.version);
-    sought.set(block);
+    seek(block);
     return notify(
       `${WORDS[direction]}: ${difference(before ?? "", view.texts.get(block)?.toString() ?? "")}`,
     );

@@ -310,7 +310,7 @@ function focusedRow(): HTMLElement | null {
   return document.querySelector<HTMLElement>(`article[data-row="${CSS.escape(focused.get() ?? "")}"]`);
 }
 
-function foldsOf(row: HTMLElement): readonly HTMLElement[] {
+function disclosuresOf(row: HTMLElement): readonly HTMLElement[] {
   return [...row.querySelectorAll<HTMLElement>("button[aria-expanded]:not([aria-haspopup])")];
 }
 
@@ -318,8 +318,10 @@ function foldsOf(row: HTMLElement): readonly HTMLElement[] {
 function disclose(isOpening: boolean): void {
   const row = focusedRow();
   if (!row) return;
-  const fold = foldsOf(row).find((each) => (each.getAttribute("aria-expanded") === "false") === isOpening);
-  if (fold) return fold.click();
+  const disclosure = disclosuresOf(row).find(
+    (each) => (each.getAttribute("aria-expanded") === "false") === isOpening,
+  );
+  if (disclosure) return disclosure.click();
   if (isOpening || !row.classList.contains("is-part")) return;
   const { ids } = rowOrder;
   const head = ids.slice(0, ids.indexOf(focused.get() ?? "")).findLast((id) => id.startsWith("quiet:"));
@@ -333,10 +335,11 @@ function toggleFocused(): void {
   const id = focused.get();
   const row = focusedRow();
   if (id === undefined || !row) return;
-  const folds = foldsOf(row);
-  const isAnyOpen = folds.some((fold) => fold.getAttribute("aria-expanded") === "true");
-  if (folds.length === 0) return setOpen(id, !isOpen(id, false));
-  for (const fold of folds) if ((fold.getAttribute("aria-expanded") === "true") === isAnyOpen) fold.click();
+  const disclosures = disclosuresOf(row);
+  const isAnyOpen = disclosures.some((each) => each.getAttribute("aria-expanded") === "true");
+  if (disclosures.length === 0) return setOpen(id, !isOpen(id, false));
+  for (const each of disclosures)
+    if ((each.getAttribute("aria-expanded") === "true") === isAnyOpen) each.click();
 }
 
 function openFile(): void {

@@ -11,6 +11,7 @@ import { isComposing } from "../ui/composing.ts";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
+import { goToQuestion } from "./ask-sight.ts";
 import { ANSWER_CHARS } from "./limits.ts";
 
 /** Options behind the last number key have none. */
@@ -49,7 +50,7 @@ export function Questions({ ask, isReady, onAnswer }: QuestionsProps): ReactNode
     const next = open.find(({ id }) => !visited.current.has(id));
     if (next === undefined) return submit();
     visited.current.add(next.id);
-    form.querySelector<HTMLElement>(`[data-question="${CSS.escape(next.id)}"] input`)?.focus();
+    goToQuestion(form.querySelector<HTMLElement>(`[data-question="${CSS.escape(next.id)}"] input`));
   };
   return (
     <form

@@ -3,13 +3,16 @@
  * value by its name. What cannot be seen is made visible.
  */
 
-import { type Ask, type Block, exactText, type Json } from "@blockyard/kernel";
+import { type Ask, type Block, exactText, inFolder, type Json } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { diffRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
+import { type FileDiff, fileDiffs } from "../diff/file-diffs.ts";
 import { grammarOf } from "../highlight/language.ts";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
+import { CHANGE_WORDS } from "./file-change.tsx";
+import { useFolder } from "./folder.ts";
 import { SUBJECT_LINE_CHARS } from "./limits.ts";
 
 export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactNode {
@@ -19,7 +22,7 @@ export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactN
     return (
       <>
         {title !== undefined && <p className="dim">{title}</p>}
-        <AskedDiff diff={subject.diff} path={subject.paths?.[0]} name={`${block.id}:asked`} />
+        <AskedDiffs diff={subject.diff} paths={subject.paths} name={`${block.id}:asked`} />
         {input !== undefined && (
           <details>
             <summary className="dim">Exact input</summary>
@@ -67,7 +70,44 @@ function Folder({ path }: { path: string }): ReactNode {
   );
 }
 
-/** The change that a call asks for. */
+/** The change that a call asks for. The heading names a file that is changed alone; of several, and of a move, each stands above its part. */
+function AskedDiffs({ diff, paths = [], name }: AskedDiffsProps): ReactNode {
+  const files = useMemo(() => fileDiffs(diff), [diff]);
+  const isKnown = files.every(
+    ({ path = "", movedTo = path }) => paths.includes(path) && paths.includes(movedTo),
+  );
+  const isPlain = paths.length < 2 && files[0]?.diff !== "";
+  if (isPlain || !isKnown) return <AskedDiff diff={diff} path={paths[0]} name={name} />;
+  return files.map((file, i) => (
+    <div key={i} className={`change change-${file.kind}`}>
+      <AskedFile file={file} />
+      {file.diff !== "" && <AskedDiff diff={file.diff} path={file.path} name={`${name}:${i}`} />}
+    </div>
+  ));
+}
+
+interface AskedDiffsProps {
+  readonly diff: string;
+  readonly paths: readonly string[] | undefined;
+  readonly name: string;
+}
+
+function AskedFile({ file: { path = "", kind, movedTo } }: { file: FileDiff }): ReactNode {
+  const folder = useFolder();
+  const place = (whole: string) => <code title={whole}>{breakable(exactText(inFolder(whole, folder)))}</code>;
+  return (
+    <p className="asked-file">
+      {kind !== "modify" && <span className="change-kind">{CHANGE_WORDS[kind]}</span>}
+      {place(path)}
+      {movedTo !== undefined && (
+        <>
+          <span className="dim">moved to</span> {place(movedTo)}
+        </>
+      )}
+    </p>
+  );
+}
+
 function AskedDiff({
   diff,
   path,

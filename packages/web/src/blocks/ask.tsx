@@ -32,6 +32,7 @@ import { Answers, forgetReason } from "./ask-answers.tsx";
 import { ElicitedForm } from "./ask-form.tsx";
 import { EditPlan, PlanText } from "./ask-plan.tsx";
 import { Questions } from "./ask-questions.tsx";
+import { ledTo, useBeginning } from "./ask-sight.ts";
 import { AskedSubject } from "./ask-subject.tsx";
 import { useFolder } from "./folder.ts";
 import { Took } from "./tool-line.tsx";
@@ -68,7 +69,8 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
   const folder = useFolder();
   const isSettled = useSettled(ask.id);
   const panel = useRef<HTMLElement>(null);
-  const { answer, isAnswering, failure } = useAnswer(panel, block, ask);
+  const onAnswered = useBeginning(panel, ask);
+  const { answer, isAnswering, failure } = useAnswer({ panel, block, ask, onAnswered });
   const isReady = isSettled && !isAnswering;
   useFocusKept(panel, block.id);
   useNumberKeys(panel, block.id);
@@ -120,8 +122,15 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
   );
 }
 
+interface Answering {
+  readonly panel: { readonly current: HTMLElement | null };
+  readonly block: Block;
+  readonly ask: Ask;
+  readonly onAnswered: () => void;
+}
+
 /** Gives an answer, once; a plan is approved as it stands here. */
-function useAnswer(panel: { readonly current: HTMLElement | null }, block: Block, ask: Ask) {
+function useAnswer({ panel, block, ask, onAnswered }: Answering) {
   const session = useSession();
   const [isAnswering, setAnswering] = useState(false);
   const [failure, setFailure] = useState("");
@@ -136,7 +145,10 @@ function useAnswer(panel: { readonly current: HTMLElement | null }, block: Block
       ...(given === undefined ? {} : { answer: given as JsonObject }),
       ...(planVersion === undefined ? {} : { plan_version: planVersion }),
     });
-    if (!isProblem(said)) return forgetReason(ask.id);
+    if (!isProblem(said)) {
+      onAnswered();
+      return forgetReason(ask.id);
+    }
     // Somebody else was faster, and its answer stands here now.
     if (panel.current === null) return notify(`Your answer was not sent: ${said.message}`, true);
     setFailure(said.message);
@@ -201,8 +213,11 @@ function useNumberKeys(panel: { readonly current: HTMLElement | null }, id: Bloc
       event.preventDefault();
       // Nobody answers what they do not see.
       if (soughtFirst(id)) return;
-      // Enter, which answers, has to come to the form.
-      if (button instanceof HTMLInputElement) button.focus({ preventScroll: true });
+      if (button instanceof HTMLInputElement) {
+        if (ledTo(button)) return;
+        // Enter, which answers, has to come to the form.
+        button.focus({ preventScroll: true });
+      }
       button.click();
     };
     addEventListener("keydown", onKey);

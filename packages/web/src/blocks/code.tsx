@@ -7,8 +7,8 @@ import { CodeLines } from "../highlight/code-lines.tsx";
 import { grammarOf } from "../highlight/language.ts";
 import { useSession, useText, useView } from "../state/session.tsx";
 import { CopyButton } from "../ui/copy.tsx";
+import { Collapse } from "./collapse.tsx";
 import { FilePath } from "./file-path.tsx";
-import { Fold } from "./fold.tsx";
 import { Pictures } from "./image.tsx";
 import { type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
@@ -28,9 +28,9 @@ export function CodeBlock({ block }: RendererProps): ReactNode {
         </span>
         <CopyText block={block} />
       </div>
-      <Fold block={block} lines={lines} chars={block.chars}>
+      <Collapse block={block} lines={lines} chars={block.chars}>
         {() => <CodeBody block={block} />}
-      </Fold>
+      </Collapse>
       {truncatedChars !== undefined && <p className="dim">{plural(truncatedChars, "character")} omitted.</p>}
       {images && images.length > 0 && <Pictures images={images} />}
     </div>

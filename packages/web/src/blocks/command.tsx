@@ -23,7 +23,7 @@ import { Terminal } from "../terminal/terminal.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
-import { Fold } from "./fold.tsx";
+import { Collapse } from "./collapse.tsx";
 import { useFolder } from "./folder.ts";
 import { useForm } from "./form.ts";
 import { Pictures } from "./image.tsx";
@@ -73,7 +73,7 @@ function Run({ block }: RendererProps): ReactNode {
         </div>
       )}
       {lines > 0 && (
-        <Fold
+        <Collapse
           block={block}
           lines={lines}
           chars={chars}
@@ -87,7 +87,7 @@ function Run({ block }: RendererProps): ReactNode {
               {stderr && <Terminal output={stderr} className="stderr" />}
             </>
           )}
-        </Fold>
+        </Collapse>
       )}
       {images && images.length > 0 && <Pictures images={images} />}
       <Foot block={block} hasOutput={lines > 0} isBrief={isBrief} />

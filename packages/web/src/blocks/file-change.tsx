@@ -21,15 +21,15 @@ import { grammarOf } from "../highlight/language.ts";
 import { useSides } from "../rows/view-tree.ts";
 import { useText, useView } from "../state/session.tsx";
 import { CopyButton } from "../ui/copy.tsx";
+import { Collapse } from "./collapse.tsx";
 import { FilePath } from "./file-path.tsx";
 import { useFirstEntries } from "./first-entries.tsx";
-import { Fold } from "./fold.tsx";
 import type { RendererProps } from "./renderer.ts";
 import { Counts, firstLine } from "./tool-line.tsx";
 
 type Change = Metadata<"file_change">["changes"][number];
 
-const WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;
+export const CHANGE_WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;
 
 export function FileChangeBlock({ block }: RendererProps): ReactNode {
   const metadata = metadataOf(block, "file_change");
@@ -90,7 +90,7 @@ function FileChange({ block, change, i, text: { diff, note }, isNamed }: FileCha
   return (
     <div className={`change change-${change.kind}`}>
       <div className={isNamed ? "result-head result-tools" : "result-head"}>
-        {change.kind !== "modify" && <span className="change-kind">{WORDS[change.kind]}</span>}
+        {change.kind !== "modify" && <span className="change-kind">{CHANGE_WORDS[change.kind]}</span>}
         {!isNamed && <FilePath path={change.path} line={firstLine(diff)} />}
         {change.movedTo && (
           <>
@@ -106,7 +106,7 @@ function FileChange({ block, change, i, text: { diff, note }, isNamed }: FileCha
         {diff !== "" && <CopyButton text={() => diff} label="Copy the diff" />}
       </div>
       {rows.length > 0 && (
-        <Fold
+        <Collapse
           block={block}
           name={`${block.id}:${i}`}
           lines={rows.length}
@@ -115,7 +115,7 @@ function FileChange({ block, change, i, text: { diff, note }, isNamed }: FileCha
           beginning={() => view(rows.slice(0, startLines(rows, isChange)), "start")}
         >
           {() => view(rows, "whole")}
-        </Fold>
+        </Collapse>
       )}
       {note !== "" && <div className="dim change-note">{note}</div>}
     </div>

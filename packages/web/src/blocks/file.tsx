@@ -7,8 +7,8 @@ import { CodeLines } from "../highlight/code-lines.tsx";
 import { grammarOf } from "../highlight/language.ts";
 import { useText } from "../state/session.tsx";
 import { CopyText } from "./code.tsx";
+import { Collapse } from "./collapse.tsx";
 import { FilePath } from "./file-path.tsx";
-import { Fold } from "./fold.tsx";
 import { type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 
@@ -24,9 +24,9 @@ export function FileBlock({ block }: RendererProps): ReactNode {
         {conflict !== undefined && <span className="bad">also changed on disk: not overwritten</span>}
         <CopyText block={block} />
       </div>
-      <Fold block={block} lines={lines} chars={block.chars}>
+      <Collapse block={block} lines={lines} chars={block.chars}>
         {() => <FileBody block={block} />}
-      </Fold>
+      </Collapse>
     </div>
   );
 }

@@ -15,7 +15,7 @@ export function useFirstEntries<T>(entries: readonly T[]): FirstEntries<T> {
   const left = entries.length - shown;
   if (left <= 0) return { first: entries, more: undefined };
   const more = (
-    <button type="button" className="fold-line" onClick={() => setShown(shown + LIST_ENTRIES)}>
+    <button type="button" className="collapse-line" onClick={() => setShown(shown + LIST_ENTRIES)}>
       Show {Math.min(LIST_ENTRIES, left)} more of {left.toLocaleString("en-US")}
     </button>
   );

@@ -40,7 +40,7 @@ function Entries({ value, name }: { value: object; name: string }): ReactNode {
       ))}
       {left > 0 && (
         <li>
-          <button type="button" className="fold-line" onClick={() => setShown(shown + JSON_ENTRIES)}>
+          <button type="button" className="collapse-line" onClick={() => setShown(shown + JSON_ENTRIES)}>
             Show {Math.min(JSON_ENTRIES, left)} more of {left.toLocaleString("en-US")}
           </button>
         </li>
@@ -101,7 +101,7 @@ function Plain({ value }: { value: string | number | boolean | null }): ReactNod
         {breakable(isCut ? `${text.slice(0, JSON_VALUE_CHARS).toWellFormed()}…` : text)}
       </span>
       {isCut && (
-        <button type="button" className="fold-line" onClick={() => setWhole(true)}>
+        <button type="button" className="collapse-line" onClick={() => setWhole(true)}>
           Show all {text.length.toLocaleString("en-US")} characters
         </button>
       )}

@@ -2,6 +2,9 @@
  * Text: what people and models say, as markdown; what the system notes, as one dim line.
  */
 import {
+  type Ask,
+  askOf,
+  type Block,
   citedMarkdown,
   isEnded,
   isNoticeLine,
@@ -13,7 +16,9 @@ import {
 } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
-import { useText } from "../state/session.tsx";
+import { isLateAsk } from "../rows/late-asks.ts";
+import { useText, useView, useViewPart } from "../state/session.tsx";
+import { AskView } from "./ask.tsx";
 import { Citations } from "./citations.tsx";
 import { Notice } from "./notice.tsx";
 import { Reason } from "./reason.tsx";
@@ -26,6 +31,8 @@ export function TextBlock({ block }: RendererProps): ReactNode {
   const isGrowing = !isEnded(block.status) && !isWaiting;
   // Only then: what streams is long, and not read whole for every frame.
   const noted = notice !== undefined || block.role === "system" ? (text?.toString() ?? "") : undefined;
+  const ask = askOf(block.metadata);
+  if (ask) return <AskedText block={block} ask={ask} text={noted ?? ""} />;
   if (noted !== undefined && isNoticeLine(block, noted))
     return <Notice block={block} icon="info" text={noted} />;
   return (
@@ -44,6 +51,18 @@ export function TextBlock({ block }: RendererProps): ReactNode {
       {isWaiting && <span className="reason">Queued</span>}
       {told && told.blocks > 0 && <span className="told">{toldText(told)}</span>}
       <Reason reason={reason} />
+    </div>
+  );
+}
+
+/** What is asked for apart from any call, such as the form of an agent's server. Its text is part of it until it is answered. */
+function AskedText({ block, ask, text }: { block: Block; ask: Ask; text: string }): ReactNode {
+  const view = useView();
+  const isLate = useViewPart(view, () => isLateAsk(view, block));
+  return (
+    <div className="tool">
+      {ask.state !== "asked" && !isLate && <Notice block={block} icon="list" text={text} />}
+      <AskView block={block} ask={ask} />
     </div>
   );
 }

@@ -6,8 +6,8 @@ import type { ReactNode } from "react";
 import { useBlock } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
+import { Collapse } from "./collapse.tsx";
 import { useFirstEntries } from "./first-entries.tsx";
-import { Fold } from "./fold.tsx";
 import { useLivingTodo } from "./form.ts";
 import type { RendererProps } from "./renderer.ts";
 
@@ -25,9 +25,9 @@ export function TodoBlock({ block }: RendererProps): ReactNode {
   const { items } = metadataOf(latest?.kind === "todo" ? latest : block, "todo");
   return (
     <div className="result todo-result">
-      <Fold block={block} lines={items.length} chars={0} source={items.map(todoLine)}>
+      <Collapse block={block} lines={items.length} chars={0} source={items.map(todoLine)}>
         {() => <TodoList items={items} />}
-      </Fold>
+      </Collapse>
     </div>
   );
 }

@@ -33,7 +33,7 @@ import { preferences } from "../state/preferences.ts";
 import { useBlock, useView, useViewPart } from "../state/session.tsx";
 import { breakable } from "../ui/long-words.tsx";
 import { AskView } from "./ask.tsx";
-import { Details } from "./fold.tsx";
+import { Details } from "./collapse.tsx";
 import { useFolder } from "./folder.ts";
 import { shortForm, useLivingTodo } from "./form.ts";
 import { Pictures } from "./image.tsx";
@@ -56,7 +56,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
   const ask = askOf(block.metadata);
   const folder = useFolder();
   const showsResults = useCellPart(preferences, ({ results }) => results);
-  const { results, nested, hasPictures } = useParts(block);
+  const { results, nested, hasCalls, hasPictures } = useParts(block);
   const deed = deedOfCall(block, results);
   const hasWork = nested.length > 0;
   const [isOpen, toggle] = useOpen(hasWork ? nestedName(block.id) : block.id, false);
@@ -75,7 +75,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
         onToggle={toggle}
         isShown={showsResults && shown.length > 0}
         hasCommandBelow={showsResults && hasCommand}
-        facts={hasWork && <Work block={block} nested={nested} />}
+        facts={(deed === "agent" ? hasWork : hasCalls) && <Work block={block} nested={nested} />}
       />
       {ask ? <OwnAsk block={block} ask={ask} /> : <GivenAnswer block={block} results={results} />}
       {isOpened && <Input block={block} results={results} />}
@@ -232,6 +232,8 @@ export function CallResults({ id, Result }: { id: string; Result: ToolCallProps[
 interface Parts {
   readonly results: readonly Block[];
   readonly nested: readonly string[];
+  /** Among them are steps, not only notices such as that a background command has ended. */
+  readonly hasCalls: boolean;
   /** A result shows pictures: the call, which holds them once more, need not. */
   readonly hasPictures: boolean;
 }
@@ -244,10 +246,12 @@ function useKnown({ id }: Block): readonly (Block | undefined)[] {
 function useParts(block: Block): Parts {
   const known = useKnown(block).filter((side) => side !== undefined);
   const results = known.filter(isResult);
-  const nested = known.filter((side) => !isResult(side) && !isQueued(side)).map(({ id }) => id);
+  const work = known.filter((side) => !isResult(side) && !isQueued(side));
+  const nested = work.map(({ id }) => id);
+  const hasCalls = work.some(({ kind }) => kind === "tool_call");
   // Told of when a result ends: then its call changes too.
   const hasPictures = results.some(({ kind, metadata }) => showsPictures(kind, metadata));
-  return { results, nested, hasPictures };
+  return { results, nested, hasCalls, hasPictures };
 }
 
 function lastLines(text: string, count: number): string {

@@ -28,6 +28,7 @@ import {
   SUMMARY_LINES,
   shortenPaths,
   shortPath,
+  tookMs,
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { useClosed, useIsViewer, useText } from "../state/session.tsx";
@@ -223,7 +224,6 @@ function Ended({ block, results }: RendererProps & { results: readonly Block[] }
 
 /** How long it took; a call that runs counts its seconds. */
 export function Took({ block }: RendererProps): ReactNode {
-  const { durationMs, startedAt } = metadataOf(block, "tool_call");
   const isOver = !isAtWork(block);
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -231,11 +231,11 @@ export function Took({ block }: RendererProps): ReactNode {
     const timer = setInterval(() => setNow(Date.now()), CLOCK_MS);
     return () => clearInterval(timer);
   }, [isOver]);
-  const took = durationMs ?? (isOver ? block.updatedAt : now) - (startedAt ?? block.createdAt);
+  const took = tookMs(block.metadata, block.createdAt, isOver ? block.updatedAt : now);
   const isWorthIt = isOver ? took >= 100 : took >= 1_500;
   return (
     <span className="took">
-      {isWorthIt && took < 1e9 ? formatDuration(isOver ? took : Math.floor(took / 1_000) * 1_000) : ""}
+      {isWorthIt ? formatDuration(isOver ? took : Math.floor(took / 1_000) * 1_000) : ""}
     </span>
   );
 }

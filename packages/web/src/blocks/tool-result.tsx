@@ -9,7 +9,7 @@ import { Markdown } from "../markdown/markdown.tsx";
 import { useText } from "../state/session.tsx";
 import { Citations } from "./citations.tsx";
 import { CopyText } from "./code.tsx";
-import { Details, Fold } from "./fold.tsx";
+import { Collapse, Details } from "./collapse.tsx";
 import { Pictures } from "./image.tsx";
 import { JsonView } from "./json-view.tsx";
 import { JSON_CHARS } from "./limits.ts";
@@ -22,9 +22,9 @@ export function ToolResultBlock({ block }: RendererProps): ReactNode {
   return (
     <div className={isError ? "result plain-result failed" : "result plain-result"}>
       {lines > 0 && (
-        <Fold block={block} lines={lines} chars={block.chars} label={<CopyText block={block} />}>
+        <Collapse block={block} lines={lines} chars={block.chars} label={<CopyText block={block} />}>
           {() => <ResultText block={block} />}
-        </Fold>
+        </Collapse>
       )}
       {images && images.length > 0 && <Pictures images={images} />}
       {citations && citations.length > 0 && <OtherSources block={block} citations={citations} />}

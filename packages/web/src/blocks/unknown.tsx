@@ -1,5 +1,5 @@
 /**
- * Something that the provider said and no adapter knows yet: kept, shown, folded.
+ * Something that the provider said and no adapter knows yet: kept, shown, collapsed.
  */
 import { metadataOf } from "@blockyard/kernel";
 import type { ReactNode } from "react";
@@ -7,7 +7,7 @@ import { CodeLines } from "../highlight/code-lines.tsx";
 import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
-import { Details } from "./fold.tsx";
+import { Details } from "./collapse.tsx";
 import type { RendererProps } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 

@@ -1,8 +1,9 @@
 /**
- * The list of what can be completed, above the field, which keeps the focus and has the keys.
+ * The list of what can be completed, above the field, or below it where there is more room. The field keeps the focus and has the keys.
  */
-import { type ReactNode, useEffect, useRef } from "react";
+import { type CSSProperties, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Icon } from "../ui/icons.tsx";
+import { COMPLETION_EDGE_PX, COMPLETION_PX } from "./limits.ts";
 import { keyOf, type Suggestion } from "./suggestions.ts";
 
 interface CompletionListProps {
@@ -15,11 +16,17 @@ interface CompletionListProps {
 
 export function CompletionList({ id, label, items, at, onChoose }: CompletionListProps): ReactNode {
   const list = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const { isBelow, px } = useRoom(box, items);
   useEffect(() => {
     list.current?.children[at]?.scrollIntoView({ block: "nearest" });
   }, [at]);
   return (
-    <div className="completion">
+    <div
+      className={isBelow ? "completion below" : "completion"}
+      ref={box}
+      style={{ "--room": `${px}px` } as CSSProperties}
+    >
       <div id={id} className="completion-list" role="listbox" aria-label={label} ref={list}>
         {items.map((item, i) => (
           // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
@@ -45,6 +52,24 @@ export function CompletionList({ id, label, items, at, onChoose }: CompletionLis
       )}
     </div>
   );
+}
+
+/** Where it has room on the screen, and how much. */
+function useRoom(
+  box: { readonly current: HTMLElement | null },
+  items: readonly Suggestion[],
+): { isBelow: boolean; px: number } {
+  const [room, setRoom] = useState({ isBelow: false, px: COMPLETION_PX });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the field may have grown with what was typed
+  useLayoutEffect(() => {
+    const around = box.current?.offsetParent?.getBoundingClientRect();
+    if (!around) return;
+    const above = around.top - COMPLETION_EDGE_PX;
+    const below = (visualViewport?.height ?? innerHeight) - around.bottom - COMPLETION_EDGE_PX;
+    const isBelow = above < COMPLETION_PX && below > above;
+    setRoom({ isBelow, px: Math.round(isBelow ? below : above) });
+  }, [box, items]);
+  return room;
 }
 
 function Item({ item }: { item: Suggestion }): ReactNode {

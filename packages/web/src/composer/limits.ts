@@ -63,3 +63,9 @@ export const TASKS_PAUSE_MS = 1_000;
 /** A task may begin or end while nothing is written. */
 export const TASKS_QUIET_MS = 5_000;
 export const TASK_CHARS = 300;
+
+// Completion
+/** With less than this above the field, the list looks for more room below it. */
+export const COMPLETION_PX = 300;
+/** It keeps this distance from the field and from the edge of the window. */
+export const COMPLETION_EDGE_PX = 12;

@@ -4,26 +4,9 @@
  */
 import type { ConversationMetadata } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import type { IconName } from "../ui/icons.tsx";
 import type { Mode } from "./agents.ts";
+import { modeWords } from "./mode-words.ts";
 import { Picker, PickerItem } from "./picker.tsx";
-
-interface ModeWords {
-  readonly name: string;
-  readonly description: string;
-  readonly icon: IconName;
-}
-
-const MODES: Readonly<Record<Mode, ModeWords>> = {
-  plan: { name: "Plan", description: "Reads and writes a plan. Changes nothing", icon: "todo" },
-  ask: { name: "Ask", description: "Asks before it edits files or runs commands", icon: "lock" },
-  edits: {
-    name: "Accept edits",
-    description: "Edits files without asking. Asks before commands",
-    icon: "edit",
-  },
-  full: { name: "Full access", description: "Does everything without asking", icon: "unlock" },
-};
 
 /** The mode of a conversation, where it is one that is known here. */
 export function modeIn(metadata: ConversationMetadata | undefined): Mode | undefined {
@@ -50,7 +33,8 @@ interface ModePickerProps {
 export function ModePicker(props: ModePickerProps): ReactNode {
   const { mode, modes, sandbox, sandboxes, onMode, onSandbox } = props;
   if (mode === undefined) return null;
-  const { name, icon } = MODES[mode];
+  const isSandboxed = sandboxes.length > 0;
+  const { name, icon } = modeWords(mode, isSandboxed);
   return (
     <Picker
       label="Mode"
@@ -66,7 +50,7 @@ export function ModePicker(props: ModePickerProps): ReactNode {
             {modes.map((each) => (
               <PickerItem
                 key={each}
-                {...MODES[each]}
+                {...modeWords(each, isSandboxed)}
                 isChosen={each === mode}
                 onChoose={() => {
                   onMode(each);
@@ -75,7 +59,7 @@ export function ModePicker(props: ModePickerProps): ReactNode {
               />
             ))}
           </div>
-          {sandboxes.length > 0 && (
+          {isSandboxed && (
             // biome-ignore lint/a11y/useSemanticElements: a group of menu items is no fieldset
             <div role="group" aria-label="Sandbox">
               <div className="picker-title" aria-hidden="true">

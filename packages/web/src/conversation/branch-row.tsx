@@ -9,7 +9,7 @@ import { useView } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 
 interface BranchRowProps {
-  readonly at: BlockId;
+  readonly at: BlockId | null;
   readonly ways: readonly BlockId[];
   readonly chosen: BlockId | undefined;
 }

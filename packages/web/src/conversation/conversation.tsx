@@ -6,7 +6,7 @@ import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from "react"
 import { FolderProvider } from "../blocks/folder.ts";
 import { Composer } from "../composer/composer.tsx";
 import { lateAsks } from "../rows/late-asks.ts";
-import { askingIn, foldRows, isLeftOver, type Row } from "../rows/rows.ts";
+import { askingIn, isLeftOver, makeRows, type Row } from "../rows/rows.ts";
 import { headOf, treeOf } from "../rows/view-tree.ts";
 import { useCell } from "../state/cell.ts";
 import { disclosureVersion, enter, isOpen, listenDisclosure } from "../state/disclosure.ts";
@@ -102,7 +102,7 @@ function Blocks({ view, target }: { view: View; target: BlockId | undefined }): 
   );
 }
 
-/** The rows, folded anew when blocks come or go, something is opened, or the reader shows and hides kinds. */
+/** The rows, made anew when blocks come or go, something is opened, or the reader shows and hides kinds. */
 function useRows(view: View): readonly Row[] {
   const order = useOrder(view);
   const record = useRecord(view);
@@ -115,10 +115,10 @@ function useRows(view: View): readonly Row[] {
   const session = useSession();
   const edited = useCell(editing);
   const told = `${record?.createdBy} ${record?.provider}`;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: order, opened, inPlace, told and asking stand for what the fold reads
+  // biome-ignore lint/correctness/useExhaustiveDependencies: order, opened, inPlace, told and asking stand for what making the rows reads
   return useMemo(
     () =>
-      foldRows(view, treeOf(view), {
+      makeRows(view, treeOf(view), {
         head,
         shown: { thinking, tools, system },
         isOpen,

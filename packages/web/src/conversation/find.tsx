@@ -14,7 +14,7 @@ import {
   type View,
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import { sought } from "../rows/sought.ts";
+import { seek } from "../rows/sought.ts";
 import { focusPrompt } from "../state/invitation.ts";
 import { isFinding, isFollowing } from "../state/page-state.ts";
 import { type Session, useOrder, useSession, useViewPart } from "../state/session.tsx";
@@ -80,7 +80,7 @@ export function Find({ view }: { view: View }): ReactNode {
     const next = matchAt(hits, at === -1 ? first : (at + by + count) % count);
     setNow(next);
     isFollowing.set(false);
-    if (next.block !== now?.block) sought.set(next.block);
+    if (next.block !== now?.block) seek(next.block);
   };
   return (
     <search className="find">

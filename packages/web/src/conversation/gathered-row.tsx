@@ -2,7 +2,15 @@
  * Quiet things that follow each other, in one line: what they were, how long they took, and what is under way. Opened, they are
  * rows of their own behind it.
  */
-import { type Block, type BlockId, callLine, exactText, gatheredWords, isAtWork } from "@blockyard/kernel";
+import {
+  type Block,
+  type BlockId,
+  callLine,
+  exactText,
+  gatheredWords,
+  isAtWork,
+  tookMs,
+} from "@blockyard/kernel";
 import { memo, type ReactNode } from "react";
 import { useFolder } from "../blocks/folder.ts";
 import { entryOf } from "../rows/entry.ts";
@@ -50,7 +58,7 @@ export const GatheredRow = memo(
 function Words({ ids }: { ids: readonly BlockId[] }): ReactNode {
   const view = useView();
   useOrder(view);
-  // Those before the last have ended, or will be told of when they do: the rows are folded anew then.
+  // Those before the last have ended, or will be told of when they do: the rows are made anew then.
   const last = useBlock(ids.at(-1) as BlockId);
   const tree = treeOf(view);
   const entries = ids.flatMap((id) => {
@@ -85,6 +93,5 @@ function Now({ block }: { block: Block }): ReactNode {
 
 function tookOf(block: Block): number {
   if (isAtWork(block)) return 0;
-  const took = block.metadata.durationMs ?? block.updatedAt - block.createdAt;
-  return took > 0 && took < 1e9 ? took : 0;
+  return tookMs(block.metadata, block.createdAt, block.updatedAt);
 }

@@ -5,6 +5,7 @@
 import { type Conversation, exactName, formatCount, plural, spentWords, type View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Title } from "../actions/title.tsx";
+import { lateAsks } from "../rows/late-asks.ts";
 import { workspaceBranch, workspaceRoot } from "../state/capabilities.ts";
 import { useCell } from "../state/cell.ts";
 import { contextUse } from "../state/context-use.ts";
@@ -14,11 +15,13 @@ import { useRecord, useViewPart } from "../state/session.tsx";
 import { agentName } from "../ui/agent-icon.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { SidebarToggle } from "../ui/sidebar-toggle.tsx";
-import { type MarkedState, StateMark } from "../ui/state-mark.tsx";
+import { StateMark } from "../ui/state-mark.tsx";
+import { headState } from "./head-state.ts";
 import { Toolbar } from "./toolbar.tsx";
 
 export function Head({ view }: { view: View }): ReactNode {
   const record = useRecord(view);
+  const isLate = useViewPart(view, () => lateAsks(view).length > 0);
   const spent = spentWords(record?.costUsd, record?.uncounted !== undefined);
   return (
     <header className="head">
@@ -39,7 +42,7 @@ export function Head({ view }: { view: View }): ReactNode {
           )}
         </div>
       </div>
-      {record && record.turns > 0 && <StateMark state={stateOf(record)} hasWords />}
+      {record && record.turns > 0 && <StateMark state={headState(record, isLate)} hasWords />}
       <ContextRing view={view} />
       {record && spent !== "" && (
         <button
@@ -60,13 +63,6 @@ function cutWords({ uncounted = 0 }: Conversation): string {
   return uncounted === 0
     ? ""
     : ` ${plural(uncounted, "turn")} cost more: an answer was cut off before its usage was reported.`;
-}
-
-export function stateOf({ asking, running, ended }: Conversation): MarkedState {
-  if ((asking ?? []).length > 0) return "needs";
-  if (running.length > 0) return "running";
-  if (ended === undefined) return "done";
-  return ended === "cancelled" || ended === "interrupted" ? "stopped" : "failed";
 }
 
 /** The folder that its agents work in, and the branch where that is the workspace. */

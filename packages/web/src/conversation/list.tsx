@@ -17,7 +17,7 @@ import {
 import { rowOrder } from "../actions/shortcuts.ts";
 import { isLateAsk } from "../rows/late-asks.ts";
 import { idsOf, type Row } from "../rows/rows.ts";
-import { reveal, sought } from "../rows/sought.ts";
+import { reveal, seek, sought } from "../rows/sought.ts";
 import { useCell } from "../state/cell.ts";
 import { isElsewhere, navigated } from "../state/elsewhere.ts";
 import { focused, isEndShown, isFollowing } from "../state/page-state.ts";
@@ -216,26 +216,28 @@ function useSought(
   target: BlockId | undefined,
   page: Paging,
 ): boolean {
-  const id = useCell(sought);
-  useEffect(() => sought.set(target), [target]);
+  const wanted = useCell(sought);
+  const id = wanted?.block;
+  useEffect(() => (target === undefined ? sought.set(undefined) : seek(target)), [target]);
   useEffect(() => {
     if (id !== undefined && id !== target) navigated();
   }, [id, target]);
   useEffect(() => {
-    if (id === undefined) return;
+    if (wanted === undefined) return;
+    const id = wanted.block;
     isFollowing.set(false);
     if (!view.blocks.has(id) && view.more) {
       void page(limits.pageBlocks);
       return;
     }
-    if (reveal(view, id)) return; // the rows are folded anew, with it among them
+    if (reveal(view, wanted)) return; // the rows are made anew, with it among them
     sought.set(undefined);
     const row = rowOf(view, rows, id);
     if (row === undefined) return;
     if (!isElsewhere()) focused.set(focusName(rows[row] as Row));
     // Behind this effect: what is drawn for it is drawn at once.
     queueMicrotask(() => stage.show(row, TARGET_PX));
-  }, [view, stage, rows, id, page]);
+  }, [view, stage, rows, wanted, page]);
   return id !== undefined && view.more && !view.blocks.has(id);
 }
 

@@ -6,7 +6,7 @@ import type { View } from "@blockyard/kernel";
 import { type ReactNode, useEffect } from "react";
 import { lateAsks } from "../rows/late-asks.ts";
 import { shownAsks, soughtFirst, waitingAsk } from "../rows/shown-asks.ts";
-import { sought } from "../rows/sought.ts";
+import { seekAsk } from "../rows/sought.ts";
 import { useCell } from "../state/cell.ts";
 import { isField } from "../state/invitation.ts";
 import { overlay } from "../state/page-state.ts";
@@ -27,7 +27,7 @@ export function NeedsYou({ view }: { view: View }): ReactNode {
   useDigits(isSeen);
   if (isSeen) return null;
   return (
-    <button type="button" className="needs-you" onClick={() => sought.set(first)}>
+    <button type="button" className="needs-you" onClick={() => seekAsk(first)}>
       <Icon name="hand" /> Needs you
     </button>
   );

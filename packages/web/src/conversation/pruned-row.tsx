@@ -1,5 +1,5 @@
 /**
- * Blocks that were taken out of the context that a model is given: folded into one line, nothing is lost.
+ * Blocks that were taken out of the context that a model is given: collapsed into one line, nothing is lost.
  */
 import { type BlockId, plural } from "@blockyard/kernel";
 import type { ReactNode } from "react";

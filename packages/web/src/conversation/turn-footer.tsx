@@ -14,7 +14,7 @@ import {
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { TurnActions } from "../actions/turn-actions.tsx";
-import { sought } from "../rows/sought.ts";
+import { seekAsk } from "../rows/sought.ts";
 import { useIsViewer, useTurn, useView, useViewPart } from "../state/session.tsx";
 import { CLOCKED_SECONDS, TURN_CLOCK_MS } from "./limits.ts";
 
@@ -32,7 +32,7 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
         {asking === undefined ? (
           <Working name={name} since={turn.startedAt} />
         ) : (
-          <button type="button" className="quiet-button warn" onClick={() => sought.set(asking)}>
+          <button type="button" className="quiet-button warn" onClick={() => seekAsk(asking)}>
             {name} is waiting for {isViewer ? "an answer" : "you"}
           </button>
         )}

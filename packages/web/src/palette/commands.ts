@@ -7,7 +7,7 @@ import { useMemo } from "react";
 import { archive, forkAway, stopTurn } from "../actions/actions.ts";
 import { exportConversation, exportFormats } from "../actions/export.ts";
 import { shortcutsFor } from "../actions/shortcuts.ts";
-import { sought } from "../rows/sought.ts";
+import { seekAsk } from "../rows/sought.ts";
 import type { ListedConversation, Listing } from "../sidebar/conversations.ts";
 import { capabilities } from "../state/capabilities.ts";
 import { useCell } from "../state/cell.ts";
@@ -134,7 +134,7 @@ function chooseAgent(): void {
 
 /** Goes to what waits for an answer, and gives it the keys. */
 function answer(asked: string): void {
-  sought.set(asked);
+  seekAsk(asked);
   setTimeout(() => {
     const ask = document.querySelector(`[data-asks="${CSS.escape(asked)}"]`);
     ask?.querySelector<HTMLElement>("button, input")?.focus();

@@ -4,6 +4,7 @@
 
 import { type BlockId, isProblem, type Turn, type View } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from "react";
+import { lateAsks } from "../rows/late-asks.ts";
 import { useOrder, useRecord, useSession, useViewState } from "../state/session.tsx";
 import { type MarkedState, StateMark } from "../ui/state-mark.tsx";
 import { jumpTo } from "./jump.ts";
@@ -38,7 +39,7 @@ function Mark({ view, prompt, isLast }: { view: View; prompt: BlockId; isLast: b
   const turn = view.blocks.get(prompt)?.metadata.turn;
   const known = turn === undefined ? undefined : view.turns.get(turn);
   if (!known) return null;
-  const asks = isLast && (view.record?.asking ?? []).length > 0;
+  const asks = isLast && [...(view.record?.asking ?? []), ...lateAsks(view)].length > 0;
   return <StateMark state={asks ? "needs" : stateOfTurn(known)} />;
 }
 

@@ -1,6 +1,6 @@
 /**
  * A block with what belongs to its row, as the rules of loudness look at it; and what those rules said of it, kept for as long
- * as none of it changes: the rows are folded anew with every block that comes.
+ * as none of it changes: the rows are made anew with every block that comes.
  */
 import { type Block, type BlockId, type Entry, isGathered, isResult, type TodoStep } from "@blockyard/kernel";
 import type { Outline, Tree } from "./tree.ts";

@@ -21,7 +21,7 @@ export function lateAsks(view: Seen): readonly BlockId[] {
   });
 }
 
-function lastTurn({ turns }: Pick<View, "turns">): Turn | undefined {
+export function lastTurn({ turns }: Pick<View, "turns">): Turn | undefined {
   let last: Turn | undefined;
   for (const turn of turns.values()) if (last === undefined || turn.startedAt >= last.startedAt) last = turn;
   return last;

@@ -1,4 +1,4 @@
-/** The fold from tree to rows: paths, sides, turns, ways, what is pruned and hidden. */
+/** From tree to rows: paths, sides, turns, ways, what is pruned and hidden. */
 import {
   type Block,
   type BlockId,
@@ -9,7 +9,7 @@ import {
   type Status,
 } from "@blockyard/kernel";
 import { describe, expect, test } from "vitest";
-import { askingIn, foldRows, nestedName, prunedName, type RowOptions } from "./rows.ts";
+import { askingIn, makeRows, nestedName, prunedName, type RowOptions } from "./rows.ts";
 import { Tree } from "./tree.ts";
 
 interface Given {
@@ -76,7 +76,7 @@ function rows(
     isOpen: (name, byDefault) => (open.includes(name) ? true : byDefault),
     asking: askingIn(made, asking),
   };
-  return foldRows(made, tree, options).map((row) => {
+  return makeRows(made, tree, options).map((row) => {
     if (row.type === "block") return `${"  ".repeat(row.depth)}${row.id}`;
     if (row.type === "turn") return `turn ${row.turn}`;
     if (row.type === "results") return `${"  ".repeat(row.depth)}results of ${row.id}`;
@@ -108,7 +108,7 @@ test("[CM12] what is asked about a plan stands behind the plan, and at its call 
   expect(rows({ ...plan, call: asks("other"), other: { parent: "prompt" } }, { head: "plan" })).not.toContain(
     "ask of call",
   );
-  // Whatever stands between the two, and also where the plan itself is folded away.
+  // Whatever stands between the two, and also where the plan itself is collapsed.
   const loose = { kind: "error" as const, role: "system" as const, parent: "-", side: true as const };
   const between = { prompt: plan.prompt, call: plan.call, loose, plan: {} };
   expect(rows(between)).toEqual(["prompt", "call", "loose", "plan", "ask of call"]);
@@ -229,7 +229,17 @@ describe("rows", () => {
     expect(rows(forked, { head: "b" })).toEqual(["a", "ways b,d at a: b", "b", "ways c at b: undefined"]);
   });
 
-  test("pruned blocks fold into one row, and open again", () => {
+  test("[CM8] the ways to begin, above the first block, where the beginning is here", () => {
+    const anew = { a: {}, b: {}, c: { parent: "-" }, d: {} };
+    expect(rows(anew)).toEqual(["ways a,c at null: c", "c", "d"]);
+    expect(rows(anew, { head: "b" })).toEqual(["ways a,c at null: a", "a", "b"]);
+    expect(rows({ ...anew, note: { parent: "-", side: true } }, { head: "b" })[0]).toBe(
+      "ways a,c at null: a",
+    );
+    expect(rows({ ...anew, c: { parent: "older" } })).toEqual(["c", "d"]);
+  });
+
+  test("pruned blocks collapse into one row, and open again", () => {
     const pruned = { a: {}, b: { pruned: true as const }, c: { pruned: true as const }, d: {} };
     expect(rows(pruned)).toEqual(["a", "pruned b,c", "d"]);
     expect(rows(pruned, { open: [prunedName("b")] })).toEqual(["a", "pruned b,c", "b", "c", "d"]);

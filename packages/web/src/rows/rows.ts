@@ -1,5 +1,5 @@
 /**
- * Rows: what the list shows, one after the other. A pure fold of the tree: the path to the chosen head, what hangs off
+ * Rows: what the list shows, one after the other. A pure function of the tree: the path to the chosen head, what hangs off
  * it where that is open, who speaks, and a footer behind each turn.
  *
  * A tool call and its results are one row. What a sub-agent did are rows of their own, deeper, so that the list can
@@ -41,11 +41,11 @@ export type Row =
   | {
       readonly type: "branch";
       readonly key: string;
-      readonly at: BlockId;
+      readonly at: BlockId | null;
       readonly ways: readonly BlockId[];
       readonly chosen: BlockId | undefined;
     }
-  /** Blocks that are taken out of the context, folded together. */
+  /** Blocks that are taken out of the context, collapsed together. */
   | { readonly type: "pruned"; readonly key: string; readonly ids: readonly BlockId[] };
 
 export interface Shown {
@@ -66,25 +66,29 @@ export interface RowOptions {
   readonly edited?: BlockId | undefined;
 }
 
-export function foldRows(outline: Outline, tree: Tree, options: RowOptions): readonly Row[] {
+export function makeRows(outline: Outline, tree: Tree, options: RowOptions): readonly Row[] {
   const rows: Row[] = [];
-  const path = withLoose(outline, pathTo(outline, options.head));
+  const way = pathTo(outline, options.head);
+  const path = withLoose(outline, way);
   const todos = livingTodos(path.map((block) => todoStep(outline, tree, block)));
   // A turn that another came in between of has one footer.
   const lastOf = new Map(path.map((block) => [turnOf(block), block]));
-  let foldedUntil = -1;
+  let collapsedUntil = -1;
   let speaker: string | undefined;
+  const starts = tree.nexts(null);
+  if (way[0]?.parent === null && starts.length > 1)
+    rows.push({ type: "branch", key: "branch:", at: null, ways: starts, chosen: way[0].id });
   path.forEach((block, i) => {
     if (block.pruned && !path[i - 1]?.pruned) {
       const ids = prunedRun(path, i);
       rows.push({ type: "pruned", key: prunedName(block.id), ids });
-      if (!options.isOpen(prunedName(block.id), false)) foldedUntil = i + ids.length - 1;
+      if (!options.isOpen(prunedName(block.id), false)) collapsedUntil = i + ids.length - 1;
     }
     const before = rows.length;
-    if (i > foldedUntil) addBlock(rows, outline, tree, block, 0, options, todos);
+    if (i > collapsedUntil) addBlock(rows, outline, tree, block, 0, options, todos);
     const asks = outline.blocks.get(block.parent ?? "");
-    const isFolded = i <= foldedUntil && !(asks && options.asking?.has(asks.id));
-    if (asks && !isFolded && planBehind(outline, asks) === block.id)
+    const isCollapsed = i <= collapsedUntil && !(asks && options.asking?.has(asks.id));
+    if (asks && !isCollapsed && planBehind(outline, asks) === block.id)
       rows.push({ type: "ask", key: `ask:${asks.id}`, id: asks.id });
     const speaks = rows.length > before ? options.speaker?.(block) : undefined;
     if (speaks !== undefined && speaks !== speaker)
@@ -280,7 +284,8 @@ function addBlock(
 export function isVisible(block: Block, shown: Shown): boolean {
   if (isQueued(block)) return isLeftOver(block);
   if (block.kind === "thinking") return shown.thinking;
-  if (block.kind === "tool_call") return shown.tools || askOf(block.metadata) !== undefined;
+  if (askOf(block.metadata) !== undefined) return true;
+  if (block.kind === "tool_call") return shown.tools;
   if (block.role === "system" && block.kind !== "error") return shown.system;
   return true;
 }

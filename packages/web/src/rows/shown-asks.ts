@@ -6,7 +6,7 @@ import type { BlockId } from "@blockyard/kernel";
 import { useEffect } from "react";
 import { Cell } from "../state/cell.ts";
 import { ASK_SHOWN_PX } from "./limits.ts";
-import { sought } from "./sought.ts";
+import { seekAsk } from "./sought.ts";
 
 /** Open requests that can be seen now. */
 export const shownAsks = new Cell<ReadonlySet<BlockId>>(new Set());
@@ -17,7 +17,7 @@ export const waitingAsk = new Cell<BlockId | undefined>(undefined);
 /** Goes to a request that cannot be seen. Whether it did. */
 export function soughtFirst(id: BlockId | undefined): boolean {
   if (id === undefined || shownAsks.get().has(id)) return false;
-  sought.set(id);
+  seekAsk(id);
   return true;
 }
 

@@ -9,17 +9,31 @@ import { chooseHead, heads } from "../state/page-state.ts";
 import { nestedName, pathTo, prunedName } from "./rows.ts";
 import { endOf, headOf } from "./view-tree.ts";
 
-export const sought = new Cell<BlockId | undefined>(undefined);
+export const sought = new Cell<Sought | undefined>(undefined);
+
+export interface Sought {
+  readonly block: BlockId;
+  /** For what it asks, which is shown also where the block is closed. */
+  readonly isAsk: boolean;
+}
+
+export function seek(block: BlockId): void {
+  sought.set({ block, isAsk: false });
+}
+
+export function seekAsk(block: BlockId): void {
+  sought.set({ block, isAsk: true });
+}
 
 /**
- * Opens what a block is folded into: itself, the calls whose sub-agents it is the work of, what was pruned with it; and goes
+ * Opens what a block is collapsed into: itself, the calls whose sub-agents it is the work of, what was pruned with it; and goes
  * to the way that it is on. Whether anything had to be opened.
  */
-export function reveal(view: View, id: BlockId): boolean {
+export function reveal(view: View, { block: id, isAsk }: Sought): boolean {
   const names: string[] = [];
   const block = view.blocks.get(id);
-  if (block && block.kind !== "text") names.push(id);
-  if (block?.kind === "tool_call") names.push(`${id}:input`);
+  if (block && block.kind !== "text" && !isAsk) names.push(id);
+  if (block?.kind === "tool_call" && !isAsk) names.push(`${id}:input`);
   for (let below = block; below?.side && below.parent !== null; ) {
     const above = view.blocks.get(below.parent);
     if (above?.kind === "tool_call") names.push(isResult(below) ? above.id : nestedName(above.id));

@@ -14,7 +14,8 @@ const NONE: readonly BlockId[] = [];
 export class Tree {
   #order: readonly BlockId[] = NONE;
   readonly #sides = new Map<BlockId, readonly BlockId[]>();
-  readonly #nexts = new Map<BlockId, readonly BlockId[]>();
+  /** By what they continue; those that continue nothing begin the conversation. */
+  readonly #nexts = new Map<BlockId | null, readonly BlockId[]>();
 
   /** Takes in what is new in the outline. */
   update(outline: Outline): void {
@@ -31,9 +32,10 @@ export class Tree {
     }
     for (let i = isSamePrefix ? before.length : 0; i < order.length; i++) {
       const block = outline.blocks.get(order[i] as BlockId);
-      if (block?.parent == null) continue;
-      const children = block.side ? this.#sides : this.#nexts;
-      children.set(block.parent, [...(children.get(block.parent) ?? NONE), block.id]);
+      if (block === undefined) continue;
+      const { parent, side, id } = block;
+      if (!side) this.#nexts.set(parent, [...this.nexts(parent), id]);
+      else if (parent !== null) this.#sides.set(parent, [...this.sides(parent), id]);
     }
   }
 
@@ -42,8 +44,8 @@ export class Tree {
     return this.#sides.get(id) ?? NONE;
   }
 
-  /** The blocks that continue a block: more than one where the conversation was forked. */
-  nexts(id: BlockId): readonly BlockId[] {
+  /** The blocks that continue a block, or nothing: more than one where the conversation was forked, or begun anew. */
+  nexts(id: BlockId | null): readonly BlockId[] {
     return this.#nexts.get(id) ?? NONE;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What can be folded: a line that says what there is, and the thing itself when it is open. Closed, only those of its lines
+ * What can be collapsed: a line that says what there is, and the thing itself when it is open. Closed, only those of its lines
  * are in the document that the rules show at first.
  */
 import { amountOf, type Block, type Extent, isCutLine, isLong, tailLines } from "@blockyard/kernel";
@@ -9,9 +9,9 @@ import { Icon } from "../ui/icons.tsx";
 import { Excerpt, useEndLines } from "./excerpt.tsx";
 import { useForm } from "./form.ts";
 
-interface FoldProps extends Extent {
+interface CollapseProps extends Extent {
   readonly block: Block;
-  /** Where a block has several things that are folded. */
+  /** Where a block has several things that are collapsed. */
   readonly name?: string;
   readonly label?: ReactNode;
   /** What the closed thing shows of itself, where that is not its text: see Excerpt. */
@@ -26,7 +26,7 @@ interface FoldProps extends Extent {
 }
 
 /** Short things are simply there; long ones have a line to open and close them by. */
-export function Fold(props: FoldProps): ReactNode {
+export function Collapse(props: CollapseProps): ReactNode {
   const {
     block,
     name = block.id,
@@ -50,12 +50,12 @@ export function Fold(props: FoldProps): ReactNode {
   if (!isClosable) return isOpen || form === "whole" ? children() : closed();
   if (beginning && form === "start")
     return (
-      <div className="fold" data-hold>
+      <div className="collapse" data-hold>
         {isOpen ? children() : beginning()}
         <button
           key={String(isOpen)}
           type="button"
-          className="fold-line fold-foot"
+          className="collapse-line collapse-foot"
           aria-expanded={isOpen}
           onClick={toggle}
         >
@@ -65,9 +65,9 @@ export function Fold(props: FoldProps): ReactNode {
       </div>
     );
   return (
-    <div className="fold">
-      <div className="fold-head">
-        <button type="button" className="fold-line" aria-expanded={isOpen} onClick={toggle}>
+    <div className="collapse">
+      <div className="collapse-head">
+        <button type="button" className="collapse-line" aria-expanded={isOpen} onClick={toggle}>
           <Icon name="chevron" className={isOpen ? "turned" : ""} />
           {isOpen ? "Hide" : "Show"} {amountOf(lines, chars)}
         </button>

@@ -1,0 +1,13 @@
+/** What a conversation is doing, as its head says it: what waits for the reader comes first, also where a restart came in between. */
+import type { Conversation } from "@blockyard/kernel";
+import type { MarkedState } from "../ui/state-mark.tsx";
+
+type Facts = Pick<Conversation, "asking" | "running" | "ended">;
+
+export function headState({ asking, running, ended }: Facts, isAskedLate: boolean): MarkedState {
+  if ((asking ?? []).length > 0) return "needs";
+  if (running.length > 0) return "running";
+  if (isAskedLate) return "needs";
+  if (ended === undefined) return "done";
+  return ended === "cancelled" || ended === "interrupted" ? "stopped" : "failed";
+}

@@ -6,7 +6,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, delimiter, dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureInstalled } from "./install.mjs";
 
@@ -29,9 +29,8 @@ export const serverFlags = [...nodeFlags, "--max-semi-space-size=8"];
  * @param {Needs} needs
  */
 export async function setup(needs = "all") {
-  const isOld = major(process.version) < nodeMajorMin;
   try {
-    await ensureInstalled(root, needs === "all" ? "all" : isOld ? "start+node" : "start", say);
+    await ensureInstalled(root, needs === "all" ? "all" : startSet(root, process), say);
   } catch (error) {
     stop(/** @type {Error} */ (error).message);
   }
@@ -42,11 +41,11 @@ export async function setup(needs = "all") {
  * Runs a file of this repository with that Node and ends with its exit code.
  * @param {string} file
  * @param {string[]} args
- * @param {{ flags?: string[], needs?: Needs }} options
+ * @param {{ flags?: string[], needs?: Needs, env?: NodeJS.ProcessEnv }} options
  */
-export async function runProgram(file, args, { flags = nodeFlags, needs = "all" } = {}) {
+export async function runProgram(file, args, { flags = nodeFlags, needs = "all", env = process.env } = {}) {
   const node = await setup(needs);
-  const child = spawn(node, [...flags, resolve(root, file), ...args], { stdio: "inherit" });
+  const child = spawn(node, [...flags, resolve(root, file), ...args], { stdio: "inherit", env });
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
     // A terminal sends Ctrl-C to the child too; forwarding it would count twice.
     process.on(signal, () => {
@@ -55,6 +54,24 @@ export async function runProgram(file, args, { flags = nodeFlags, needs = "all" 
   }
   child.on("error", (error) => stop(`Could not start ${node}: ${error.message}`));
   child.on("exit", (code, signal) => process.exit(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+}
+
+/**
+ * The environment as it was before npm: it puts the programs of our packages in front of the user's own, and agents would work with
+ * our Node and our compilers.
+ * @param {NodeJS.ProcessEnv} env @param {string} folder
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function withoutNpm(env, folder) {
+  const name = Object.keys(env).find((key) => key.toUpperCase() === "PATH");
+  if (name === undefined || env["npm_lifecycle_event"] === undefined) return env;
+  const folders = (env[name] ?? "").split(delimiter);
+  const first = folders.findIndex((each) => {
+    const place = dirname(dirname(each));
+    const isOurs = each === join(place, "node_modules", ".bin") && !relative(place, folder).startsWith("..");
+    return !isOurs && basename(each) !== "node-gyp-bin";
+  });
+  return { ...env, [name]: folders.slice(first === -1 ? folders.length : first).join(delimiter) };
 }
 
 /** @param {string} text */
@@ -69,6 +86,17 @@ export function say(text) {
 function stop(text) {
   say(text);
   process.exit(1);
+}
+
+/**
+ * What `npm start` needs. npm puts node_modules/.bin in front of the system's programs: where a packaged Node runs this already,
+ * nothing is known of the system's own, and an install without it would remove the Node that it runs on.
+ * @param {string} folder @param {{ version: string, execPath: string }} node
+ * @returns {import("./install.mjs").PackageSet}
+ */
+export function startSet(folder, { version, execPath }) {
+  const isOurs = execPath.startsWith(join(folder, "node_modules") + sep);
+  return isOurs || major(version) < nodeMajorMin ? "start+node" : "start";
 }
 
 function findNode() {

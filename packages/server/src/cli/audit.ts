@@ -49,7 +49,7 @@ export const audit: Command = {
     const entries = await withClient({ home: values.home }, (client) =>
       read(client, filter, values.export ? Number.POSITIVE_INFINITY : limit),
     );
-    if (values.export) for (const entry of entries.toReversed()) await print(`${JSON.stringify(entry)}\n`);
+    if (values.export) for (const entry of entries.toReversed()) await printJson(entry);
     else if (values.json) await printJson({ entries: entries as readonly Json[] });
     else if (entries.length === 0) await print("No entries.\n");
     else for (const entry of entries) await print(`${lineOf(entry)}\n`);

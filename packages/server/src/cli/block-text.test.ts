@@ -102,6 +102,11 @@ test("[V25] a result whose call a person allowed is whole, and so is a diff of t
   expect(nodeText(quiet, { ...options, isFull: true })).toContain("line 7");
 });
 
+test("[V25] a file that was moved is shown with its new place", () => {
+  const changes = [{ path: "a.txt", kind: "modify", diff: "", movedTo: "lib/b.txt" }];
+  expect(shownOf(blockOf("file_change", "", { changes }))).toEqual(["modify a.txt", "moved to lib/b.txt"]);
+});
+
 test("[V121] quiet ones that follow each other are one line, and every one of them in full", () => {
   const part = { work: [], results: [], nested: [], branches: [] };
   const nodes = ["a.txt", "b.txt"].map((compactParams) => ({
@@ -117,7 +122,9 @@ test("[V121] quiet ones that follow each other are one line, and every one of th
 test("[U13] why a turn failed is said once", () => {
   const turn = { status: "error", reason: "failed", error: "It died.", model: "m" } as TurnView;
   const error = blockOf("error", "It died.");
-  expect(turnText(turn, options, error)).toBe("── failed · m\n\n");
-  expect(turnText(turn, options, blockOf("error", "Another thing"))).toBe("── ended: It died. · m\n\n");
+  const other = blockOf("error", "Another thing");
+  expect(turnText(turn, options, [error])).toBe("── failed · m\n\n");
+  expect(turnText(turn, options, [error, other])).toBe("── failed · m\n\n");
+  expect(turnText(turn, options, [other])).toBe("── ended: It died. · m\n\n");
   expect(turnText(turn, options)).toBe("── ended: It died. · m\n\n");
 });

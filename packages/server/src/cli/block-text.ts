@@ -24,7 +24,7 @@ import {
   UNVERIFIED,
   waitsFor,
 } from "@blockyard/kernel/presentation";
-import { changedLines, foldingOf, type Shown } from "../export/closed.ts";
+import { changedLines, collapsedOf, type Shown } from "../export/closed.ts";
 import { turnFacts } from "../export/html.ts";
 import { commandSummary, type Item, isFollowed, timeline } from "../export/timeline.ts";
 import type { ExportNode } from "../export/tree.ts";
@@ -97,7 +97,7 @@ export function nodeText(node: ExportNode, options: TextOptions, depth = 0, arou
 /** What came of a call that its line says already. */
 function isLineOnly(result: ExportNode, call: BlockSnapshot, todo: BlockSnapshot | undefined): boolean {
   const known = { isFollowed: isFollowed(result), isLivingTodo: todo !== undefined };
-  return foldingOf({ block: result.block, call, source: ["x"], chars: 1, ...known }).form === "line";
+  return collapsedOf({ block: result.block, call, source: ["x"], chars: 1, ...known }).form === "line";
 }
 
 interface Around {
@@ -107,9 +107,10 @@ interface Around {
   readonly todo?: BlockSnapshot | undefined;
 }
 
-/** `last`: what stands above it. Why the turn failed is said once. */
-export function turnText(turn: TurnView, options: TextOptions, last?: BlockSnapshot): string {
-  const facts = turnFacts(turn, last?.kind === "error" && last.content === turn.error);
+/** `shown`: what stands above it. Why the turn failed is said once. */
+export function turnText(turn: TurnView, options: TextOptions, shown: readonly BlockSnapshot[] = []): string {
+  const isTold = shown.some(({ kind, content }) => kind === "error" && content === turn.error);
+  const facts = turnFacts(turn, isTold);
   return facts === "" ? "" : `${sentence(`── ${facts}`, options)}\n\n`;
 }
 
@@ -142,8 +143,7 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
   text: (block, options) => {
     const { style, width } = options;
     const { notice } = metadataOf(block, "text");
-    if (notice !== undefined || block.role === "system")
-      return `${style.dim(oneLine(`· ${noticeName(notice, block.content) ?? ""} ${block.content} ${timesText(block.metadata)}`, width))}\n`;
+    if (notice !== undefined || block.role === "system") return noticeLine(block, options);
     const { citations = [] } = metadataOf(block, "text");
     const said = block.promoted ? block.content : citedMarkdown(block.content, citations);
     const plain = said.replace(/\\\[(\d+)\]/g, "[$1]");
@@ -186,10 +186,11 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
     const texts = changeTexts(changes, block.content);
     const heading = observedHeading(metadata);
     const drawn = changes
-      .map(({ path, kind, unverified }, i) => {
+      .map(({ path, kind, movedTo, unverified }, i) => {
         const { diff = "", note = "" } = texts[i] ?? {};
         const doubt = unverified ? style.dim(`  ${UNVERIFIED}`) : "";
-        return `  ${kind} ${style.bold(oneLine(path, width - 12))}${doubt}\n${diffLines(diff, options, { block, ...known(around) })}${someLines(note, options, { block, ...known(around) })}`;
+        const moved = movedTo === undefined ? "" : `\n  moved to ${style.bold(oneLine(movedTo, width - 12))}`;
+        return `  ${kind} ${style.bold(oneLine(path, width - 12))}${moved}${doubt}\n${diffLines(diff, options, { block, ...known(around) })}${someLines(note, options, { block, ...known(around) })}`;
       })
       .join("");
     return heading === undefined ? drawn : `${style.dim(`  ${heading}`)}\n${drawn}`;
@@ -216,6 +217,16 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
     return `${style.dim(oneLine(`? unrecognized event: ${type ?? ""}`, width))}\n`;
   },
 };
+
+/** What the system notes, and below it who answered it, where it asked. */
+function noticeLine(block: BlockSnapshot, { style, width }: TextOptions): string {
+  const { content, metadata } = block;
+  const ask = askOf(metadata);
+  const words = ask?.state === "asked" ? "needs an answer" : answerWords(block, []);
+  const line = `· ${noticeName(metadata.notice, content) ?? ""} ${content} ${timesText(metadata)}`;
+  const below = words === "" ? "" : `  ${style.dim(oneLine(words, width - 2))}\n`;
+  return `${style.dim(oneLine(line, width))}\n${below}`;
+}
 
 /** `● Read src/a.ts · 12 lines`, `● $ npm test · 12 passed`; `isAbove`: what came of it stands below, whole or in part. */
 export function callLine(
@@ -287,7 +298,7 @@ function paintedLines(
   known: Known,
   paint: (line: string) => string,
 ): string {
-  const { form, isClosed, excerpt } = foldingOf({ ...known, source });
+  const { form, isClosed, excerpt } = collapsedOf({ ...known, source });
   const shown = isFull || !isClosed || form === "line" ? source : excerpt;
   const most = width - 2;
   const cut = (line: string) =>

@@ -21,6 +21,8 @@ it.each([
   ["a line break", "a\nb", '"a\nb"'],
   ["a formula", "=1+1", "'=1+1"],
   ["another formula", "@SUM(A1)", "'@SUM(A1)"],
+  ["a formula in wide letters", "＝1+1", "'＝1+1"],
+  ["a control sequence", "a\u001b]52;c;ZXZpbA==\u0007\u009b2Jb", "a\ufffd2Jb"],
 ])("[U92] %s", (_, workspace, cell) => {
   expect(csvOf({ rows: [{ ...row, workspace }] }, ["workspace"])).toBe(
     `workspace,${HEAD}\r\n${cell},${NUMBERS}\r\n`,
@@ -44,10 +46,10 @@ it("[U92] a table fits its terminal, names a cost only where it is known, and sa
   const lines = tableOf({ rows, total }, ["conversation"], 70).split("\n");
   expect(lines.filter((line) => line.length > 70)).toEqual([]);
   expect(lines.map((line) => line.split(/ +/).at(-1))).toEqual([
-    ...["cost", "$1,235+", "–", "$1,235+", "to", "directory", ""],
+    ...["cost", "$1,235+", "–", "$1,235+", "turns,", "directory", ""],
   ]);
   expect(lines.slice(-3).join(" ")).toBe(
-    "2 turns without a known price (+, –): to see their cost, add prices to prices.json in the data directory ",
+    "2 turns without a known price (+, –): to see the cost of later turns, add prices to prices.json in the data directory ",
   );
 });
 

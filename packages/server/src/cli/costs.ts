@@ -8,7 +8,7 @@ import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
-import { lineWidth, oneLine, print, printJson, styleFor, wrapped } from "./terminal.ts";
+import { lineWidth, oneLine, print, printJson, safeText, styleFor, wrapped } from "./terminal.ts";
 
 const GROUPS = ["day", "workspace", "agent", "model", "conversation"] as const;
 type Group = (typeof GROUPS)[number];
@@ -121,7 +121,7 @@ const HEADS = ["turns", "input", "cached", "output", "sub-agents", "cost"];
 function unpricedWords({ unpriced, uncounted, cost_usd }: CostRow, width: number): string {
   const isAll = cost_usd === null;
   const without = `${plural(unpriced.turns, "turn")} without a known price${isAll ? "" : " (+, –)"}`;
-  const fix = "to see their cost, add prices to prices.json in the data directory";
+  const fix = "to see the cost of later turns, add prices to prices.json in the data directory";
   const price = unpriced.turns === 0 ? "" : `${wrapped(`${without}: ${fix}`, width)}\n`;
   const cut = `${plural(uncounted, "turn")} cost more than shown (+): an answer was cut off before its usage was reported`;
   return `${price}${uncounted === 0 ? "" : `${wrapped(cut, width)}\n`}`;
@@ -161,7 +161,7 @@ export function csvOf({ rows }: Pick<Report, "rows">, by: readonly Group[]): str
 }
 
 function csvCell(value: string | number): string {
-  const text = String(value);
-  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const text = typeof value === "string" ? safeText(value) : String(value);
+  const safe = typeof value === "string" && /^[=+\-@＝＋－＠\t\r\n]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -13,7 +13,7 @@ import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { openClient } from "./command-client.ts";
 import { wholeId } from "./named-id.ts";
-import { print, printJson, printNote, safeText } from "./terminal.ts";
+import { print, printData, printJson, printNote, safeText } from "./terminal.ts";
 
 const options = {
   home: HOME_OPTION,
@@ -70,7 +70,7 @@ export const exportCommand: Command = {
         return EXIT.done;
       }
       const file = values.output ?? `${conversation}.${FORMAT_FILES[format].ending}`;
-      if (file === "-") for await (const piece of body) await print(piece);
+      if (file === "-") await printData(body);
       else await writeWhole(file, body);
       if (values.redact)
         printNote(

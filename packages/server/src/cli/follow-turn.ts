@@ -52,8 +52,7 @@ export async function followTurn(
   let denied = 0;
   /** How to allow what nobody could be asked. */
   let how: string | undefined;
-  /** What was shown last. */
-  let last: BlockSnapshot | undefined;
+  const errors: BlockSnapshot[] = [];
   /** What another turn asks is answered by whoever started that. */
   const isOwn = ({ metadata }: BlockSnapshot) => metadata.turn === undefined || metadata.turn === turn;
   const follower = new Follower(client, conversation, since, {
@@ -61,7 +60,7 @@ export async function followTurn(
     show: (shown) => (isJson ? Promise.resolve() : print(shown)),
     ended: async (block) => {
       isDropped ||= block.block_id === prompt && block.status === "error";
-      last = block;
+      if (block.kind === "error") errors.push(block);
       const state = askOf(block.metadata)?.state;
       if (isOwn(block) && (state === "denied" || state === "expired")) denied++;
       if (isJson) await printJson({ ...block, type: "block" });
@@ -93,7 +92,7 @@ export async function followTurn(
       if (!ended) continue;
       while (!(await follower.step(0)));
       if (isJson) await printJson({ type: "turn", conversation, ...ended });
-      else await conclude(turnText(ended, text, last), afterwards(conversation, denied, how));
+      else await conclude(turnText(ended, text, errors), afterwards(conversation, denied, how));
       if (interrupt.isStopped) return EXIT.interrupted;
       return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;
     }

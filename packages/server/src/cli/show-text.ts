@@ -1,5 +1,6 @@
 /** What `blockyard show` prints: a conversation as text, the session's settings, or one block. */
 
+import type { BlockSnapshot } from "@blockyard/kernel";
 import { parseBlockId, sessionFacts } from "@blockyard/kernel/plain";
 import { footersOf } from "../export/html.ts";
 import { timeline } from "../export/timeline.ts";
@@ -29,12 +30,14 @@ export async function showConversation(client: BlockSource, id: string, isFull: 
   const { title, conversation } = tree.head;
   await print(`${style.bold(safeText(title === "" ? conversation : title))}\n\n`);
   const footers = footersOf(tree);
+  const errors: BlockSnapshot[] = [];
   for (const item of timeline(tree.path, tree.head, (node) => footers.get(node) !== undefined)) {
     await print(itemText(item, text));
     const last =
       item.type === "node" ? item.node : item.type === "gathered" ? item.items.at(-1)?.node : undefined;
+    if (last?.block.kind === "error") errors.push(last.block);
     const turn = last && footers.get(last);
-    if (turn) await print(turnText(turn, text, last?.block));
+    if (turn) await print(turnText(turn, text, errors.splice(0)));
   }
   for (const way of tree.others)
     for (const item of timeline(way, tree.head)) await print(itemText(item, text, 1));

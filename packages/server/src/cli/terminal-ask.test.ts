@@ -11,7 +11,7 @@ import { nodeEnv } from "../system/env.ts";
 import { checkAnswer, type Given } from "../turns/write-answer.ts";
 import type { BlockSource } from "./block-source.ts";
 import { followTurn } from "./follow-turn.ts";
-import { answerAsk, askText } from "./terminal-ask.ts";
+import { answerAsk, askText, form } from "./terminal-ask.ts";
 
 function asking(more: object): { readonly ask: Ask; readonly block: BlockSnapshot } {
   const ask = { id: "a", kind: "permission", state: "asked", input: {}, ...more } as Ask;
@@ -57,6 +57,26 @@ it.each([
     } as unknown as BlockSource;
     await answerAsk(client, block, true);
     expect(given.map(({ allow }) => allow)).toEqual([true, false]);
+  },
+);
+
+it.each([
+  [["1", "n"], { allow: false, message: "" }],
+  [["0"], { allow: false, message: "" }],
+  [["not now"], { allow: false, message: "not now" }],
+  [["7", "", "3"], { allow: true, answer: { content: { hours: 3 } } }],
+] as const)(
+  "[U97] a form that is asked with %j in the terminal is answered once, and by no number",
+  async (typed, answer) => {
+    const schema = { type: "object", properties: { hours: { type: "integer" } }, required: ["hours"] };
+    const { ask, block } = asking({
+      kind: "elicitation",
+      title: "desk",
+      form: { message: "How long?", schema },
+    });
+    const lines = [...typed];
+    expect(await form(ask, block, async () => lines.shift())).toEqual(answer);
+    expect(lines).toEqual([]);
   },
 );
 

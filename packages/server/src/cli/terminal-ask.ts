@@ -138,11 +138,16 @@ async function questions(ask: Ask, type: Type): Promise<Said | undefined> {
   return answer && { allow: true, answer };
 }
 
-async function form(ask: Ask, block: BlockSnapshot, type: Type): Promise<Said | undefined> {
+const FORM_HINT = "Answer? [Y/n, or a reason to decline] ";
+
+/** A form, field by field, from who wants to fill it in. */
+export async function form(ask: Ask, block: BlockSnapshot, type: Type): Promise<Said | undefined> {
   printNote(`\nNeeds an answer: ${nameOf(ask.title, block.metadata)}\n${formText(ask)}`);
-  const said = await type("Answer? [Y/n, or a reason to decline] ");
+  let said = await type(FORM_HINT);
+  for (; said !== undefined && /^\s*[1-9]\d*\s*$/.test(said); said = await type(FORM_HINT))
+    printNote(`${said} is not one of the answers. The fields come next.`);
   if (said === undefined) return undefined;
-  if (!/^(y(es)?)?$/i.test(said)) return { allow: false, message: /^no?$/i.test(said) ? "" : said };
+  if (!/^(y(es)?)?$/i.test(said)) return { allow: false, message: /^(no?|0)$/i.test(said) ? "" : said };
   const answer = await formAnswer(ask, type);
   return answer && { allow: true, answer };
 }

@@ -9,6 +9,7 @@ import { allCommands } from "./program.ts";
 import { excerptOf } from "./search.ts";
 import {
   oneLine,
+  printData,
   printJson,
   printNote,
   safeOutput,
@@ -38,10 +39,36 @@ it.each<[string, string]>([
   ["\u061ca\u2028b\u2029", "\ufffda\ufffdb\ufffd"],
   ["rm -rf ~ #\rls", "rm -rf ~ #\ufffdls"],
   ["two\r\nlines\r\n", "two\nlines\n"],
+  ["a\u200bb\u2060c\ufeffd\u00ade\u3164", "a\ufffdb\ufffdc\ufffdd\ufffde\ufffd"],
+  ["hid\u{e0068}\u{e0069}\u{e0100}den", "hid\ufffd\ufffd\ufffdden"],
+  ["👩\u200d💻 ❤\ufe0f می\u200cخواهم", "👩\u200d💻 ❤\ufe0f می\u200cخواهم"],
 ])("[U15] %j is printed as %j", (text, shown) => expect(safeText(text)).toBe(shown));
 
 it("[U15] of what a program has printed over itself the last state is printed", () => {
   expect(safeOutput("50%\r100%\n\u001b]52;c;ZXZpbA==\u0007x\r\n")).toBe("100%\nx\n");
+});
+
+it("[U15] what is printed for a file is obeyed by no terminal, and is exact anywhere else", async () => {
+  const { isTTY } = process.stdout;
+  const printed = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const text = "a\u001b]52;c;ZXZpbA==\u0007\u009b2J é";
+  const body = async function* () {
+    yield text;
+    yield* [...Buffer.from(text)].map((byte) => Uint8Array.of(byte));
+  };
+  const shown: string[] = [];
+  for (const isTerminal of [true, false]) {
+    process.stdout.isTTY = isTerminal;
+    printed.mockClear();
+    await printData(body());
+    shown.push(Buffer.concat(printed.mock.calls.map(([piece]) => Buffer.from(piece))).toString("utf8"));
+  }
+  printed.mockRestore();
+  process.stdout.isTTY = isTTY;
+  const [onTerminal = "", elsewhere] = shown;
+  expect(onTerminal).not.toMatch(/[^\P{C}\n]/u);
+  expect(onTerminal).toContain(" é");
+  expect(elsewhere).toBe(text + text);
 });
 
 it("[U15] JSON for programs obeys no terminal either, and is the same JSON", async () => {

@@ -37,6 +37,13 @@ export function styleFor(
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not get out
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
+/**
+ * What is drawn as nothing, and so can hide text, or carry it unseen. Not what joins and separates letters and pictures (U+200C, U+200D,
+ * U+FE0E, U+FE0F): without these some languages, and many emoji, are written wrong.
+ */
+const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
+const JOINS = new Set(["\u200c", "\u200d", "\ufe0e", "\ufe0f"]);
+
 const ESC = "\u001b";
 /** CSI, OSC (ended by BEL or ST), and two-character sequences. */
 const SEQUENCE = new RegExp(
@@ -52,7 +59,19 @@ const LINE_END = /(?<!\r)\r+(?=\n|$)/g;
  * (`plainTerminal`): names, commands and questions come here too, and nothing may hide a part of them.
  */
 export function safeText(text: string): string {
-  return text.replace(LINE_END, "").replace(SEQUENCE, "").replace(CONTROLS, "\ufffd");
+  const plain = text.replace(LINE_END, "").replace(SEQUENCE, "").replace(CONTROLS, "\ufffd");
+  return plain.replace(UNSEEN, (char) => (JOINS.has(char) ? char : "\ufffd"));
+}
+
+/** What a file would get as it is, on its way to standard output: a terminal obeys none of it. */
+export async function printData(body: AsyncIterable<string | Uint8Array>): Promise<void> {
+  if (!process.stdout.isTTY) for await (const piece of body) await print(piece);
+  else {
+    const decoder = new TextDecoder();
+    const textOf = (piece: string | Uint8Array) =>
+      typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
+    for await (const piece of body) await print(safeText(textOf(piece)));
+  }
 }
 
 /** The same for what a program has printed. */

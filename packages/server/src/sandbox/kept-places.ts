@@ -74,18 +74,30 @@ export function putBack(kept: readonly KeptPath[]): void {
   const ways = new Set(
     kept.flatMap(({ path, isHeld }) => (isHeld ? [dirname(path), path] : [dirname(path)])),
   );
-  for (const folder of [...ways].sort((a, b) => a.length - b.length)) open(folder);
-  for (const { path, isMissing, link } of kept) {
-    if (isMissing === "must-not-be") takeAway(path);
-    if (link === undefined || linkAt(path) === link) continue;
-    takeAway(path);
-    symlinkSync(link, path);
-  }
+  const failed: unknown[] = [];
+  const attempt = (work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      failed.push(error); // the others are put back all the same
+    }
+  };
+  for (const folder of [...ways].sort((a, b) => a.length - b.length)) attempt(() => open(folder));
+  for (const each of kept) attempt(() => restore(each));
+  if (failed.length > 0) throw new AggregateError(failed, failed.join("; "));
 }
 
+/** A folder that somebody else has removed meanwhile needs no opening. */
 function open(folder: string): void {
-  const { mode } = statSync(folder);
-  if ((mode & 0o700) !== 0o700) chmodSync(folder, mode | 0o700);
+  const mode = statSync(folder, { throwIfNoEntry: false })?.mode;
+  if (mode !== undefined && (mode & 0o700) !== 0o700) chmodSync(folder, mode | 0o700);
+}
+
+function restore({ path, isMissing, link }: KeptPath): void {
+  if (isMissing === "must-not-be") takeAway(path);
+  if (link === undefined || linkAt(path) === link || !isThere(dirname(path))) return;
+  takeAway(path);
+  symlinkSync(link, path);
 }
 
 /** What stands there may be somebody's work: it stays, under a name that nothing obeys. */

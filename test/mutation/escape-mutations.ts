@@ -116,15 +116,15 @@ export const ESCAPE_MUTATIONS: readonly Mutation[] = [
   {
     name: "escape: a link that was replaced stays so",
     file: "packages/server/src/sandbox/kept-places.ts",
-    find: "if (link === undefined || linkAt(path) === link) continue;",
-    replace: "if (link === undefined || link !== '') continue;",
+    find: "if (link === undefined || linkAt(path) === link || !isThere(dirname(path))) return;",
+    replace: "if (link === undefined || link !== '') return;",
     ...LINKS,
   },
   {
     name: "escape: a folder that was closed stays so",
     file: "packages/server/src/sandbox/kept-places.ts",
-    find: "(a, b) => a.length - b.length)) open(folder);",
-    replace: "(a, b) => a.length - b.length)) statSync(folder);",
+    find: "attempt(() => open(folder));",
+    replace: "attempt(() => statSync(folder));",
     ...LINKS,
   },
   {

@@ -4,16 +4,20 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { VirtualEnv } from "@blockyard/kernel";
-import { APIS, apiDriver } from "../../packages/server/src/turns/api.ts";
+import { driversOf } from "../../packages/server/src/app/drivers.ts";
 import type { Abilities, Driver } from "../../packages/server/src/turns/driver.ts";
 import { acpAgents } from "../../packages/server/src/turns/drivers/acp/agents.ts";
 import { acpDriver } from "../../packages/server/src/turns/drivers/acp/driver.ts";
-import { CLAUDE_ABILITIES } from "../../packages/server/src/turns/drivers/claude/driver.ts";
-import { CODEX_ABILITIES } from "../../packages/server/src/turns/drivers/codex/driver.ts";
 
 const GUIDE = fileURLToPath(new URL("../../docs/guides/agents.md", import.meta.url));
 const [BEGIN, END] = ["<!-- abilities: written by test/cli/agents-page.ts -->", "<!-- end of abilities -->"];
+
+/** Claude Code as root has full access only where the whole machine is a sandbox. */
+const PLACE = {
+  ...{ kernel: { env: new VirtualEnv(1) }, root: "/", home: "/", env: { IS_SANDBOX: "1" }, fullAccess: true },
+} as never;
 
 const yes = (is: boolean) => (is ? "yes" : "–");
 const MODE_WORDS = { plan: "plan", ask: "ask", edits: "accept edits", full: "full access" } as const;
@@ -41,22 +45,41 @@ const ROWS: readonly (readonly [string, (abilities: Abilities) => string])[] = [
 ];
 
 export function abilitiesTable(): string {
-  const options = { kernel: { env: new VirtualEnv(1) }, root: "/", home: "/", env: {} } as never;
-  const acp: readonly Driver[] = acpAgents({}).map((agent) => acpDriver(agent, options));
-  const other = acpDriver({ provider: "any other", command: ["agent"] }, options);
-  const [api] = APIS.map((source) => apiDriver(source, options));
-  const agents: readonly (readonly [string, Abilities])[] = [
-    ["`claude`", CLAUDE_ABILITIES],
-    ["`codex`", CODEX_ABILITIES],
-    ...acp.map(({ provider, abilities }) => [`\`${provider}\``, abilities] as const),
-    ["any other over ACP", other.abilities],
-    ...(api === undefined ? [] : ([["`anthropic`, `openai`", api.abilities]] as const)),
-  ];
+  const drivers = allDrivers();
+  const other = acpDriver({ provider: "any other over ACP", command: ["agent"] }, PLACE);
+  const lastOverAcp = drivers.findLastIndex(({ provider }) => isOverAcp(provider));
+  const named = drivers.map(({ provider, abilities }) => [`\`${provider}\``, abilities] as const);
+  const agents = together([
+    ...named.slice(0, lastOverAcp + 1),
+    [other.provider, other.abilities],
+    ...named.slice(lastOverAcp + 1),
+  ]);
   const head = `| | ${agents.map(([name]) => name).join(" | ")} |`;
   const rows = ROWS.map(
     ([name, tell]) => `| ${name} | ${agents.map(([, each]) => tell(each)).join(" | ")} |`,
   );
   return [head, `|${"---|".repeat(agents.length + 1)}`, ...rows].join("\n");
+}
+
+/** Every driver that a server has, with all that its agent can be allowed. */
+export function allDrivers(): readonly Driver[] {
+  return driversOf(PLACE, PLACE);
+}
+
+const isOverAcp = (provider: string) => acpAgents({}).some((agent) => agent.provider === provider);
+
+/** Neighbours that can do the same share a column. */
+function together(
+  agents: readonly (readonly [string, Abilities])[],
+): readonly (readonly [string, Abilities])[] {
+  const shared: (readonly [string, Abilities])[] = [];
+  for (const [name, abilities] of agents) {
+    const last = shared.at(-1);
+    if (last && isDeepStrictEqual(last[1], abilities))
+      shared[shared.length - 1] = [`${last[0]}, ${name}`, abilities];
+    else shared.push([name, abilities]);
+  }
+  return shared;
 }
 
 /** The guide with the table as it should be. */

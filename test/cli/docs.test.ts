@@ -8,8 +8,9 @@ import { limits } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { MAX_CONNECTIONS_EACH, MAX_GUEST_CONNECTIONS } from "../../packages/server/src/access/limits.ts";
 import { MAX_CONNECTIONS } from "../../packages/server/src/app/limits.ts";
+import { run as runCommand } from "../../packages/server/src/cli/run.ts";
 import { MAX_SOCKETS, OWNER_SOCKETS } from "../../packages/server/src/transports/limits.ts";
-import { agentsPage } from "./agents-page.ts";
+import { agentsPage, allDrivers } from "./agents-page.ts";
 import { ended, jsonLines, newPlace, removePlace, run, serve } from "./command.ts";
 import { toolSchemas, toolsPage } from "./tools-page.ts";
 
@@ -23,6 +24,10 @@ it("the tools' page is what the table says: node test/cli/tools-page.ts > docs/g
 it("[D54] the agents' table is what the drivers say: node test/cli/agents-page.ts", () => {
   const written = readFileSync(join(root, "docs/guides/agents.md"), "utf8");
   expect(written).toBe(agentsPage(written));
+});
+
+it("[D54] `blockyard run` names every agent that has a driver", () => {
+  expect(runCommand.choices).toEqual(allDrivers().map(({ provider }) => provider));
 });
 
 it("[U5] every command and option in README and guides exists", async () => {

@@ -11,7 +11,7 @@ const THEMES = ["light", "dark"] as const;
 const TEXT = 4.5;
 const MARK = 3;
 
-const SURFACES = ["bg", "side", "raised", "sunk", "well"];
+const SURFACES = ["bg", "side", "raised", "sunk", "well", "hover"];
 const STATES = ["needs", "running", "failed", "stopped"];
 const SYNTAX = ["keyword", "string", "constant", "comment", "function", "parameter", "link"].map(
   (t) => `t-${t}`,
@@ -25,7 +25,6 @@ const PAIRS: readonly (readonly [string, string, number])[] = [
       (ink) => [ink, ground, TEXT] as const,
     ),
   ),
-  ...["text", "dim"].map((ink) => [ink, "hover", TEXT] as const),
   ...["text", "dim", "brand"].map((ink) => [ink, "brand-soft", TEXT] as const),
   ["brand-text", "brand", TEXT],
   ["brand-text", "brand-hover", TEXT],

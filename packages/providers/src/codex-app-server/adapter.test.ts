@@ -110,6 +110,11 @@ describe("lines", () => {
   });
 });
 
+it("[X76] where the client keeps a thread is nothing of its conversation", () => {
+  const { blocks, unknown } = whole(note("thread/section/changed", { threadId: "t", sectionId: null }));
+  expect([blocks, unknown]).toEqual([[], {}]);
+});
+
 describe("items", () => {
   it("[X76] an item that is like a tool is a call", () => {
     const item = {

@@ -15,7 +15,7 @@ import {
   joinDiffs,
   unifiedDiff,
 } from "../unified-diff.ts";
-import { contentOf, type Outcome, plain, type Show, type Shown, type ToolReport } from "./outcome.ts";
+import { contentOf, type Outcome, type Show, type Shown, type ToolReport } from "./outcome.ts";
 import { withoutNumbers } from "./outcome-file.ts";
 
 /** Edit, Write, MultiEdit. */

@@ -45,7 +45,7 @@ describe("blocks that come twice", () => {
     ({ name, provider }) =>
       provider === "claude" &&
       name.endsWith(".jsonl") &&
-      !/older.*(sigint|2\.0\.[13]0.*drop)|documented\/000/.test(name),
+      !/older.*(sigint|interrupt|2\.0\.[13]0.*drop)|documented\/000/.test(name),
   );
 
   it.each(partial.map(({ name }) => name))(

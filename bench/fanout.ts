@@ -104,7 +104,9 @@ async function growth(driver: Driver, report: Report): Promise<number> {
     for (const stalled of orders) peaks.set(stalled, (await flood(stalled)).peakMb);
     const [without, beside] = [peaks.get(0)!, peaks.get(STALLED)!];
     more.push((beside - without) / STALLED);
-    report.note(`  at most ${round(without)} MB; ${round(beside)} MB with ${STALLED} viewers that never read`);
+    report.note(
+      `  at most ${round(without)} MB; ${round(beside)} MB with ${STALLED} viewers that never read`,
+    );
   }
   return Math.max(0, median(more));
 }

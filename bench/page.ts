@@ -99,9 +99,7 @@ async function tokenCosts(harness: Yard, report: Report): Promise<Measured> {
     return (load.busySeconds * 1e6) / (3 * TOKENS_PER_SECOND);
   };
   const { medianA, medianB, figure } = await alternate(PAIRS, cost(100_000), cost(1_000));
-  report.note(
-    `a token costs ${medianB.toFixed(0)} µs after 1 KB and ${medianA.toFixed(0)} µs after 100 KB`,
-  );
+  report.note(`a token costs ${medianB.toFixed(0)} µs after 1 KB and ${medianA.toFixed(0)} µs after 100 KB`);
   return figure;
 }
 

@@ -84,7 +84,7 @@ function durable(version: number): Appended {
 function halfCharacter(text: string): Problem {
   return problem(
     "boundary",
-    "the text ends in half a surrogate pair; with wait or an idempotency key, send whole characters",
+    "the text ends in the middle of a surrogate pair; with wait or an idempotency key, send whole characters",
     { chars: text.length, whole_chars: text.length - 1 },
   );
 }

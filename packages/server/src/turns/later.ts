@@ -37,7 +37,7 @@ export interface LaterOptions {
   readonly start: (by: AgentId, request: TurnRequest) => Promise<unknown>;
 }
 
-export const GO_ON = "The usage limit that stopped you has been reset. Go on where you were.";
+export const GO_ON = "The usage limit that stopped you has been reset. Continue where you stopped.";
 
 export class Later {
   readonly #options: LaterOptions;

@@ -87,11 +87,11 @@ function checkAssistant(
   next: Message | undefined,
   ids: Set<string>,
 ): string | undefined {
-  if (parts.length === 0) return "a message without parts";
-  if (parts.at(-1)?.type === "thinking") return "reasoning that nothing follows";
+  if (parts.length === 0) return "an empty message";
+  if (parts.at(-1)?.type === "thinking") return "reasoning with nothing after it";
   const calls: string[] = [];
   for (const part of parts) {
-    if (part.type === "text" && isBlank(part.text)) return "a text without words";
+    if (part.type === "text" && isBlank(part.text)) return "a blank text";
     if (part.type === "thinking" && !part.signature && !part.opaque) return "reasoning without a signature";
     if (part.type !== "call") continue;
     if (!NAME.test(part.id) || !NAME.test(part.name))
@@ -105,18 +105,18 @@ function checkAssistant(
   const answered = results.map(({ id }) => id);
   return calls.length === answered.length && calls.every((id, i) => id === answered[i])
     ? undefined
-    : `calls ${calls.join(", ")} with the results ${answered.join(", ") || "of none"}`;
+    : `calls ${calls.join(", ")} with the results ${answered.join(", ") || "none"}`;
 }
 
 function checkUser(parts: readonly UserPart[], before: Message | undefined): string | undefined {
-  if (parts.length === 0) return "a message without parts";
+  if (parts.length === 0) return "an empty message";
   let isBehindText = false;
   const calls =
     before?.role === "assistant"
       ? new Set(before.parts.flatMap((part) => (part.type === "call" ? [part.id] : [])))
       : new Set<string>();
   for (const part of parts) {
-    if (part.type === "text" && isBlank(part.text)) return "a text without words";
+    if (part.type === "text" && isBlank(part.text)) return "a blank text";
     if (part.type !== "result") {
       isBehindText = true;
       continue;

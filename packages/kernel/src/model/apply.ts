@@ -1,5 +1,5 @@
 /**
- * How records follow from ops: a block's, and the conversation's. Pure, and the only place that knows it; whether an op is
+ * Derives records from ops: a block's, and the conversation's. Pure, and the only place that does. Whether an op is
  * legal was decided before it was made (see draft.ts).
  */
 

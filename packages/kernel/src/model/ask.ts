@@ -1,9 +1,10 @@
 /**
- * An ask: what an agent wants to know or to do before it goes on. Permission for a call, questions with options, a plan to approve,
- * or the fields of a form (MCP elicitation). It stands as metadata `ask` on the block that it is about, with what was shown,
- * what was answered, by whom and by which rule. One ask is answered once.
+ * An ask: a request that an agent makes before it continues. Permission for a call, questions with options, a plan to
+ * approve, or the fields of a form (MCP elicitation). It is metadata `ask` on the block that it concerns, with what was
+ * shown, the answer, who gave it and by which rule. One ask is answered once.
  *
- * Conversations of earlier versions hold `approval` instead, which was permission alone. `askOf` reads both; nothing else does.
+ * Conversations of earlier versions have `approval` instead, for permissions only. `askOf` reads both; nothing else
+ * does.
  */
 
 import { z } from "zod";

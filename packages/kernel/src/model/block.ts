@@ -1,6 +1,6 @@
 /**
- * The block: the smallest addressable content, as a value. Nothing here changes a block (see op.ts for how one changes); its identity is
- * in ids.ts, its kinds and statuses in kind.ts, what metadata each kind has in metadata.ts.
+ * The block: the smallest addressable content, as a value. Nothing here changes a block (see op.ts for that). Its
+ * identity is in ids.ts, its kinds and statuses in kind.ts, the metadata of each kind in metadata.ts.
  */
 
 import type { AgentId, BlockId, ConversationId } from "./ids.ts";

@@ -1,6 +1,6 @@
 /**
- * A change: what one commit did, or several that are told as one. The kernel tells it, a feed delivers it, an outbox joins it,
- * a frame carries it.
+ * A change: what one commit did, or several commits joined. The kernel emits it, a feed delivers it, an outbox joins
+ * several, a frame carries it.
  */
 
 import type { Block } from "./block.ts";

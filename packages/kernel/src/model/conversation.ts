@@ -1,6 +1,6 @@
 /**
- * The conversation: a tree of blocks under one root, and its record: title, where it stands, its turns and totals.
- * Its blocks live in the store; this record is small whatever the conversation's length.
+ * The conversation: a tree of blocks under one root, and its record: title, head, turns and totals. Its blocks are in
+ * the store; the record is small whatever the conversation's length.
  */
 
 import type { AskAnswer } from "./ask.ts";

@@ -1,6 +1,4 @@
-/**
- * Where somebody is in a block's text: a cursor, or a selection. Plain data; who keeps them is write/cursors.ts.
- */
+/** A position in a block's text: a cursor, or a selection. Plain data; write/cursors.ts keeps them. */
 
 import type { AgentId, BlockId, ConversationId } from "./ids.ts";
 

@@ -1,4 +1,4 @@
-/** What can be told from a unified diff without applying it: whether a text is one, and how many lines it changes. */
+/** Facts about a unified diff without applying it: whether a text is one, and how many lines it changes. */
 
 /** A sentence is no diff: a text without any sign of one. */
 export function looksLikeDiff(text: string): boolean {

@@ -1,9 +1,9 @@
 /**
  * Block events: what adapters emit, and the only thing they emit. Provider-neutral, plain data.
  *
- * Blocks are named by a `key` that is unique in one adapter run; ingest.ts gives them their ids. Increments are pure
- * deltas. Every `block-start` is followed by exactly one `block-end` (an adapter's `end` closes what is open), and the
- * kernel enforces the same for whoever does not keep to it.
+ * A block is named by a `key` that is unique for one adapter instance; ingest.ts assigns ids. Increments are pure
+ * deltas. Every `block-start` is followed by exactly one `block-end` (an adapter's `end` closes what is open). The
+ * kernel enforces this for callers that break it.
  */
 
 import type { JsonObject } from "./json.ts";

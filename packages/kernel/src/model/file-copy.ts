@@ -1,6 +1,6 @@
 /**
- * A file's block as it is copied into another conversation, by a fork or an import: as code. A block is a file only where
- * the workspace has it open; a copy would look like one, be found as one, and never be saved.
+ * Copies a file's block into another conversation, for a fork or an import: as code. A block is a file only while the
+ * workspace has it open; a copy of kind `file` would look like one, be found as one, and never be saved.
  */
 
 import type { Json, JsonObject } from "./json.ts";

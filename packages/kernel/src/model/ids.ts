@@ -1,6 +1,7 @@
 /**
- * Identities. A block's is `conversation/agent/seq`, where seq is the conversation's sequence number of the op that created the block:
- * unique without any counter, sorted by age inside a conversation, and short enough to be repeated by a model.
+ * Identities. A block's is `conversation/agent/seq`, where seq is the conversation's sequence number of the op that
+ * created the block: unique without a counter, sorted by age inside a conversation, and short enough for a model to
+ * repeat.
  */
 
 export type ConversationId = string;

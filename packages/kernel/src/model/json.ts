@@ -1,6 +1,4 @@
-/**
- * JSON values, and the two checks that every outside value passes before it is kept: depth and prototype keys.
- */
+/** JSON values, and the two checks that every outside value must pass: depth and prototype keys. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };

@@ -1,4 +1,4 @@
-/** The closed lists of a block: kinds, roles, statuses, stages and reasons, and what may follow what. */
+/** The closed lists of a block: kinds, roles, statuses, stages and reasons, and the legal steps between them. */
 
 export const KINDS = [
   "text",

@@ -1,6 +1,6 @@
 /**
- * What metadata each kind of block may carry. Keys are strict: a misspelt one is a problem that lists the valid ones. It is checked
- * where it is written (`checkMetadata`), so whoever reads a block has the types of its kind.
+ * The metadata of each kind of block. Keys are strict: a misspelt one is a problem that lists the valid ones. Metadata
+ * is checked when it is written (`checkMetadata`), so readers of a block have the types of its kind.
  */
 
 import { z } from "zod";

@@ -1,13 +1,13 @@
 /**
- * The op: one immutable committed change. The ops of a conversation, in order of `seq`, are the ground truth; a block
- * is what its ops come to, in order of `version`. This file defines them; how a record follows from them is in
- * apply.ts, how the text does in text/.
+ * The op: one immutable committed change. The ops of a conversation, in order of `seq`, are the truth; a block is the
+ * result of its ops, in order of `version`. This file defines ops; apply.ts derives records from them, text/ derives
+ * texts.
  *
- * Numbers: `seq` is dense in a conversation and given by the store's commit. `version` is dense in a block. `unit` is
- * the version of the first op of the unit (the ops that undo together), so it needs no name of its own.
+ * Numbers: `seq` is dense in a conversation and assigned by the store's commit. `version` is dense in a block. `unit`
+ * is the version of the first op of the undo step (the ops that one undo reverts), so it needs no name of its own.
  *
- * Runs: the store may merge consecutive appends of one unit into one op that covers several versions. Such an op has
- * `versionFrom < version` and `seqFrom < seq` (other blocks' ops may lie between). Nothing else is ever merged.
+ * Runs: the store may merge consecutive appends of one undo step into one op that covers several versions. Such an op
+ * has `versionFrom < version` and `seqFrom < seq` (ops of other blocks may lie between). Nothing else is ever merged.
  */
 
 import type { ConversationPatch, Turn } from "./conversation.ts";

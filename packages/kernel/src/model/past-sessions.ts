@@ -1,6 +1,6 @@
 /**
- * The sessions that a conversation had before its present ones. A fork, a folder that was changed or a session that could not be
- * resumed begins another one; the log of the earlier one is still on disk, and its turns are here.
+ * Earlier sessions of a conversation. A fork, another folder or a failed resume starts a new session; the log of the
+ * earlier one is still on disk, and its turns are here.
  */
 
 import type { Conversation } from "./conversation.ts";

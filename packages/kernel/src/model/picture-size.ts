@@ -1,7 +1,7 @@
 /**
- * How large a picture is, read from the beginning of its bytes before it is decoded: so that its room is there from the first frame, and
- * nothing below it moves when it comes. PNG, GIF, WebP and JPEG; of any other, and where the beginning makes no sense, nothing is
- * known.
+ * Reads a picture's size from its first bytes, before it is decoded, so that its space is reserved from the first frame
+ * and nothing below it moves when it loads. Supports PNG, GIF, WebP and JPEG; the size of any other format, and of a
+ * damaged file, is unknown.
  */
 
 export interface PictureSize {

@@ -1,10 +1,10 @@
 /**
- * Where the pictures of a block are in its metadata: an `image` block is one, and a tool's call and result may have
- * `images`. A picture is its data (base64, or a data URL), or the name of a blob that holds it.
+ * Finds the pictures in a block's metadata: an `image` block is one, and a tool's call and result may have `images`. A
+ * picture is its data (base64, or a data URL), or the name of a blob.
  *
- * Other metadata may name blobs too (what was attached to a message): under the same name, `blob`.
+ * Other metadata may name blobs too (attachments of a message): under the same name, `blob`.
  *
- * Pure: who keeps blobs, and how they are named, is somebody else's.
+ * Pure: it neither stores nor names blobs.
  */
 
 import type { Json, JsonObject } from "./json.ts";

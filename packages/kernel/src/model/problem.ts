@@ -1,7 +1,7 @@
 /**
  * A problem: an expected failure, as a value.
  *
- * It has a code from a closed list, a sentence for a person or a model, and the numbers that are needed to try
+ * It has a code from a closed list, a sentence for a person or a model, and the numbers that the caller needs to try
  * again. It is never thrown across a boundary; bugs are `assert`, operating errors are caught once per boundary.
  */
 

@@ -1,6 +1,7 @@
 /**
- * What a provider's session works with, as it is shown on the page, in exports and by `show --session`: model, folder,
- * permissions, tools, servers. Kept in the conversation's metadata under `session`, by provider; the last word counts.
+ * The settings of a provider's session, as shown on the page, in exports and by `show --session`: model, folder,
+ * permissions, tools, servers. Stored in the conversation's metadata under `session`, by provider; the latest value
+ * wins.
  */
 
 import type { Conversation } from "./conversation.ts";

@@ -1,7 +1,7 @@
 /**
- * SHA-256, for names that follow from a text and must not be steered: ids of conversations that imports and keys make.
- * Here because the kernel runs where no crypto module is at hand without waiting. Not for secrets: it takes no care of
- * timing, and not for large texts: it is some ten times slower than a native one.
+ * SHA-256, for ids that are derived from a text and must not be forgeable: conversations that imports and keys create.
+ * It is here because the kernel also runs where no synchronous crypto module exists. Not for secrets: it is not
+ * constant-time. Not for large texts: it is some ten times slower than a native one.
  */
 
 const ROUNDS = 64;

@@ -1,6 +1,4 @@
-/**
- * How often something was said, in words: "×6", and "(attempt 3 of 10)" for retries whose limit is known.
- */
+/** A repeat count in words: "×6", and "(attempt 3 of 10)" for retries whose limit is known. */
 
 import type { Kind } from "./kind.ts";
 import type { Metadata } from "./metadata.ts";

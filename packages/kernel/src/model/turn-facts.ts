@@ -1,6 +1,6 @@
 /**
- * What a provider's own account of a turn says that is worth a place in its footer, beside tokens, cost and duration.
- * Reads `native`: the provider's own words, and beside a count that runs on over a session, the turn's share of it.
+ * Facts from a provider's own account of a turn that the turn's footer shows beside tokens, cost and duration. Reads
+ * `native`: the provider's own numbers and, for a running total over a session, the turn's share of it.
  */
 
 export interface NativeFacts {

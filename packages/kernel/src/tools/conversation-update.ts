@@ -1,4 +1,4 @@
-/** conversation.update: another title; put away, or taken out again. Nothing is deleted. */
+/** conversation.update: changes the title, archives or unarchives. Nothing is deleted. */
 
 import { z } from "zod";
 import { limits } from "../model/limits.ts";

@@ -1,8 +1,8 @@
 /**
- * Frames as the text that travels. A change that goes to many subscribers is encoded once: the frames differ in
- * the number that each client has given its subscription, and that stands in front of what is the same for all.
+ * Frames as encoded text. A change that goes to many subscribers is encoded once: the frames differ only in the number
+ * of each client's subscription, which comes before the shared part.
  *
- * What is kept lives as long as the change itself.
+ * The encoded text is cached for as long as the change itself lives.
  */
 
 import type { ServerFrame } from "./frame.ts";

@@ -1,14 +1,14 @@
 /**
- * Frames: what the two ends of a connection say to each other. JSON, one value per message, in order.
+ * Frames: the messages between the two ends of a connection. JSON, one value per message, in order.
  *
  * client → server
  *   hello {protocol}                        first, once
  *   subscribe {sub, conversation, since?, blocks?, brief?}
- *                                           brief: of results that are closed at first, what they show in place of their texts
+ *                                           brief: for collapsed results, only their visible part
  *   unsubscribe {sub}
  *   page {sub, before, limit}               older blocks of a window
  *   want {sub, blocks}                      texts that the window left out
- *   call {id, tool, input, key?}            a tool of the table; with a key it may be sent again
+ *   call {id, tool, input, key?}            a tool of the table; with a key it may be resent
  *   sync {block, vector?}                   this block as a CRDT document, from now on
  *   update {id, block, update, key}         a CRDT update; answered like a call
  *   unsync {block}
@@ -19,18 +19,18 @@
  *   hello {protocol, epoch, agent, role}
  *   verdict {sub, verdict, epoch, seq, record, turns, blocks, more, calls?, reason?}
  *   changes {sub, seq, record, ops, blocks, turns}
- *   refused {sub, of, problem, blocks?}     of "subscribe", "page" or "want"; one that can pass is asked for again
+ *   refused {sub, of, problem, blocks?}     of "subscribe", "page" or "want"; a temporary one is retried
  *   page {sub, blocks, more}
  *   text {block, version, at, text, last}   one text, in pieces; ops that are newer than it apply behind its last piece
  *   answer {id, answer} | {id, problem}
  *   state {block, version, update}          answer to sync
  *   update {block, version, update}
  *   presence {sub, cursors}
- *   records {records}                       of conversations that have changed, for who watches
+ *   records {records}                       of changed conversations, after watch
  *   pong {n}
  *   bye {code, message}                     the last one: `resumable` or not
  *
- * Versions of the protocol: 1. A client that names another one gets `bye`.
+ * Versions of the protocol: 1. A client that names another version gets `bye`.
  */
 
 import { z } from "zod";

@@ -1,17 +1,17 @@
 /**
- * `llm_*` events for simple clients: a conversation's turns as messages made of content blocks, told as they happen. The
- * client's side, which rebuilds the messages from them, is llm-messages.ts.
+ * `llm_*` events for simple clients: a conversation's turns as messages made of content blocks, sent as they happen.
+ * The client's side, which rebuilds the messages, is llm-messages.ts.
  *
- * Differences from what clients of this shape often get wrong: one `messageId` per turn's answer; `contentBlockIndex`
- * counts on inside it over all of the provider's messages and never restarts; `totalContentBlocks` is right; deltas are
- * pure increments, and where somebody has edited a block the whole new content is sent (`llm_content_block_replace`).
- * Every event carries `version`.
+ * Details that clients of this shape often get wrong: one `messageId` per turn's answer; `contentBlockIndex` keeps
+ * counting across all of the provider's messages and never restarts; `totalContentBlocks` is correct; deltas are pure
+ * increments, and if somebody has edited a block its whole new content is sent (`llm_content_block_replace`). Every
+ * event carries `version`.
  *
- * Tools: a call that waits for leave says so and has not started; one whose input was cut never starts; `complete` is told
- * when the outcome is known, also after the message has stopped, and once more if a result is attached even later.
+ * Tools: a call that waits for approval says so and has not started; one whose input was cut never starts; `complete`
+ * is sent when the outcome is known, even after the message has stopped, and once more if a result is attached later.
  *
- * What ended because its agent was away too long (a lapsed block) may go on behind the end of its message: what is
- * appended, and how it ends then, is told all the same.
+ * A block that ended because its agent's lease expired may continue after the end of its message: its appends, and its
+ * second end, are still sent.
  */
 
 import { askOf, waitsFor } from "../model/ask.ts";

@@ -1,6 +1,6 @@
 /**
- * Writes whose keys were answered before: they are answered again, and not done again. What is found out here of a write
- * holds until another node may have committed something.
+ * Writes whose keys were already answered: they get the same answer and are not done again. A look-up here is valid
+ * until another node may have committed something.
  */
 
 import type { ConversationId } from "../model/ids.ts";

@@ -1,11 +1,11 @@
 /**
- * Append batching: streamed pieces of one agent into one block gather until there is a newline, more than
- * `limits.appendFlushChars` units, or the oldest of them is `limits.appendFlushMs` old; a real timer, so the tail shows
- * up even if nothing follows, and a slow trickle shows up as it comes. Half a surrogate pair at the end of a piece waits
+ * Append batching: pieces that one agent streams into one block are buffered until there is a newline, more than
+ * `limits.appendFlushChars` units, or the oldest is `limits.appendFlushMs` old. The latter is a real timer, so the tail
+ * appears even if nothing follows, and a slow trickle appears as it comes. A high surrogate at the end of a piece waits
  * for its other half.
  *
- * A stream is written once and in order. When the store is full or failing, what was sent and not written goes back to the
- * front and is tried again; until then nothing of the same stream that was sent behind it is written.
+ * A stream is written once and in order. If the store is full or failing, pieces that were sent but not written go back
+ * to the front and are retried; until then nothing later of the same stream is written.
  */
 
 import { type AgentId, type BlockId, type ConversationId, conversationOf } from "../model/ids.ts";

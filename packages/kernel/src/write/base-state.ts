@@ -1,9 +1,9 @@
 /**
- * The base state of one conversation: what is committed of it, as far as this node knows, and what drafts are planned on. It
- * loads what is missing, takes up what was committed here and what others have committed. It queues nothing and tells nobody.
+ * The base state of one conversation: what this node knows of the committed state. Drafts are planned on it. It loads
+ * missing parts, and applies commits from here and from other nodes. It queues nothing and emits nothing.
  *
- * Record, blocks, turns and texts are of one seq between batches. A text of another version than its block's record is not
- * given to a draft.
+ * Between batches, record, blocks, turns and texts are of one seq. A text whose version differs from its block's record
+ * is never given to a draft.
  */
 
 import type { Block } from "../model/block.ts";

@@ -1,8 +1,8 @@
 /**
- * A batch: the writes of one conversation that are planned together and committed as one. It is planned here, as far as the
- * base state goes; committing it, and what becomes of it, is the queue's business.
+ * A batch: the writes of one conversation that are planned together and committed as one. It plans as far as the base
+ * state allows; the queue commits it and handles the outcome.
  *
- * Writes are planned in their order. One that cannot be planned yet ends the batch, so that none overtakes it.
+ * Writes are planned in order. One that cannot be planned yet ends the batch, so that none overtakes it.
  */
 
 import type { Json } from "../model/json.ts";

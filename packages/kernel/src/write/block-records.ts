@@ -1,4 +1,4 @@
-/** The records of blocks that a queue has seen, the newest so many; null: there is no such block. */
+/** The most recent block records that a queue has seen; null means that there is no such block. */
 
 import type { Block } from "../model/block.ts";
 import type { BlockId } from "../model/ids.ts";

@@ -1,6 +1,6 @@
 /**
- * What may become of a block: which splices, stages and ends it allows, and the problems of those that it does not. Pure; a
- * draft asks, and writes.
+ * The rules for changing a block: which splices, stages and ends are allowed, and the problems of those that are not.
+ * Pure; a draft asks, and writes.
  */
 
 import { expiredAsk } from "../model/ask.ts";

@@ -1,8 +1,8 @@
 /**
- * Compaction: replaces the old history of promoted blocks with their text at a version, so that logs do not grow for ever. It
- * knows which blocks were written and how much; when to look is the business of whoever calls `sweep`.
+ * Compaction: replaces the old history of promoted blocks with their text at a version, so that logs do not grow for
+ * ever. It tracks which blocks were written and how much; the caller of `sweep` decides when to check.
  *
- * What a block is does not change. What lies before the compaction can no longer be undone.
+ * A block does not change by it. What lies before the compaction can no longer be undone.
  */
 
 import type { Block } from "../model/block.ts";

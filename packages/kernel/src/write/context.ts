@@ -1,10 +1,10 @@
 /**
- * The context of a conversation: the blocks that a model is given. The path from the root to a head, over blocks that
- * continue the conversation, each tool call followed by its results, minus what was pruned, plus what was included.
- * It picks blocks; how a provider wants them is the business of whoever sends them.
+ * The context of a conversation: the blocks that a model gets. The path from the root to a head, over blocks that
+ * continue the conversation, each tool call followed by its results, minus pruned blocks, plus included ones. It
+ * selects blocks; the sender converts them to a provider's format.
  *
- * Pruning takes a block out together with all that hangs off it on the side. Blocks that go on behind it stay: that is
- * how old context is collapsed and the conversation still continued.
+ * Pruning removes a block together with everything attached to it. The blocks that continue after it stay: so old
+ * context can be collapsed and the conversation still continued.
  */
 
 import type { Block, WholeBlock } from "../model/block.ts";

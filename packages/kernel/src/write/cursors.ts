@@ -1,11 +1,12 @@
 /**
- * Cursors and selections of people and agents: where somebody is in a block's text. Ephemeral: kept in memory, never
- * stored, gone after `limits.cursorTtlMs` without a word from their owner.
+ * Cursors and selections of people and agents in a block's text. Ephemeral: kept in memory, never stored, removed after
+ * `limits.cursorTtlMs` without an update from their owner.
  *
- * A cursor is set by its owner, or by an edit: it is then behind what was written.
+ * A cursor is set by its owner, or by an edit: it is then after the written text.
  *
- * Invariant: a cursor's offsets are those of the committed text that listeners were last told of. Every op that is told
- * moves them along; a cursor stands before what is inserted right there by others, and collapses to where its text was.
+ * Invariant: a cursor's offsets refer to the committed text that listeners last received. Every emitted op moves them.
+ * A cursor stays before text that others insert at its position, and moves to the start of a range that is deleted
+ * around it.
  */
 
 import type { Block } from "../model/block.ts";

@@ -1,10 +1,10 @@
 /**
- * Deleted conversations. Deleting marks the record, by an op like any other, so that every node that plans a write to it
- * learns of it; from then on the conversation is hidden from everybody. Within its undo time it can be restored as it was.
- * After that it is removed from the store, at once and for ever, and its id is never given again.
+ * Deleted conversations. Deleting marks the record, with an op like any other, so that every node that plans a write to
+ * it learns of it; from then on the conversation is hidden from everybody. Within its undo time it can be restored
+ * unchanged. After that it is removed from the store for ever, and its id is never reused.
  *
- * Invariant: an entry of the store's log (`DeletionLog`) is there whenever a record is marked, so that a look at that log, which is
- * short, finds all that is hidden and all that is to be removed, whoever was killed in between.
+ * Invariant: whenever a record is marked, the store's log (`DeletionLog`) has an entry. So that log, which is short,
+ * lists everything that is hidden or has to be removed, whatever process was killed in between.
  */
 
 import type { Conversation, Deleted } from "../model/conversation.ts";

@@ -1,5 +1,6 @@
 /**
- * What a draft is planned on, what it is given, and what it says when that is not enough. Only shapes: base-state.ts has the state.
+ * What a draft is planned on, what it receives, and how it reports missing data. Types only: base-state.ts has the
+ * state.
  */
 
 import type { Block } from "../model/block.ts";

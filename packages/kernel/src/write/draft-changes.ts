@@ -1,9 +1,9 @@
 /**
- * What the plans of one draft have changed so far: ops, blocks, turns, units and the conversation's record. What one plan has
- * changed can be taken back, as if it had not run; a text that it has changed is not what is committed any more, and is
- * loaded again.
+ * The changes that the plans of one draft have made so far: ops, blocks, turns, undo steps and the conversation's
+ * record. The changes of one plan can be rolled back, as if it had not run; a text that it changed no longer equals the
+ * committed one, and is loaded again.
  *
- * It checks nothing: what may be changed is the draft's to know.
+ * It checks nothing: the draft decides what may be changed.
  */
 
 import type { Block } from "../model/block.ts";

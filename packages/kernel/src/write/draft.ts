@@ -1,11 +1,11 @@
 /**
- * A draft: the ops that one batch of writes comes to, planned in memory on top of the committed state.
+ * A draft: the ops of one batch of writes, planned in memory on top of the committed state.
  *
- * A plan calls the methods here. Each checks what it is asked for and answers with the block as it then is, or with a
- * problem; a plan that answers with a problem leaves nothing behind. Nothing is durable and nobody hears of it until the
+ * A plan calls the methods here. Each checks its arguments and answers with the resulting block, or with a problem; a
+ * plan that answers with a problem leaves nothing behind. Nothing is durable, and no listener receives it, until the
  * write queue has committed the batch.
  *
- * A plan may look only at what is in memory: what is not, is `Missing`, and the queue loads it and plans again.
+ * A plan may read only what is in memory. Anything else is `Missing`, and the queue loads it and plans again.
  */
 
 import { applyOp, applyToConversation } from "../model/apply.ts";

@@ -1,9 +1,9 @@
 /**
- * The kernel: the one write path. Adapters, models, people and tools all go through `write` (or `append`, which gathers
- * streamed pieces into writes). It checks, plans, commits to the store, then tells listeners: in that order. Nobody hears
- * of a change that is not committed, and readers see committed text only.
+ * The kernel: the one write path. Adapters, models, people and tools all go through `write` (or `append`, which batches
+ * streamed pieces into writes). It checks, plans, commits to the store, then calls listeners, in that order. No
+ * listener receives a change that is not committed, and readers see committed text only.
  *
- * It does no I/O of its own: the store is a port, and time, timers and randomness come in with `env`.
+ * It does no I/O of its own: the store is a port, and time, timers and randomness come from `env`.
  */
 
 import { type Block, isLapsed, type WholeBlock } from "../model/block.ts";

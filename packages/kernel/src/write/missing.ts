@@ -1,6 +1,6 @@
 /**
- * Loads what the plan of a write lacked, so that it can be planned again. It plans nothing; what cannot be loaded is thrown, and
- * is that write's failure alone.
+ * Loads the data that a write's plan lacked, so that it can be planned again. It plans nothing; if something cannot be
+ * loaded it throws, and only that write fails.
  */
 
 import type { BlockId } from "../model/ids.ts";

@@ -1,6 +1,6 @@
 /**
- * The write queues of the conversations that are open here, bounded in number: those that have not been used for longest leave
- * first. One that somebody follows, or that has something to do, stays. What a queue does is its own business.
+ * The write queues of the conversations that are open here, bounded in number: the least recently used leaves first. A
+ * queue with followers or pending work stays.
  */
 
 import type { Change } from "../model/change.ts";

@@ -1,6 +1,6 @@
 /**
- * Open units: which unit an agent's next append, or next edit in a burst, belongs to. Kept for each block and agent that
- * wrote lately; who is not among them starts a new unit.
+ * Open undo steps: which step an agent's next append, or next edit in a burst, belongs to. Kept for each block and
+ * agent that wrote recently; any other agent starts a new step.
  */
 
 import type { AgentId, BlockId } from "../model/ids.ts";

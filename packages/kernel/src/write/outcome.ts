@@ -1,6 +1,6 @@
 /**
- * What became of a write, where the store has not said so: found out by reading, or told as not known. A problem that says
- * that nothing was written is made here, and nowhere without knowing it.
+ * The outcome of a write that the store has not reported: found out by reading, or reported as unknown. Only this file
+ * creates the problem that says that nothing was written, and only when that is certain.
  */
 
 import { limits } from "../model/limits.ts";

@@ -1,6 +1,6 @@
 /**
- * Patience with a store that is away: does something again, with growing pauses, for as long as it is refused for a reason
- * that can pass, and no longer than what is held may be held. Only for what may be done twice, or says itself that it was.
+ * Retries while the store is unavailable: repeats an action with growing delays, as long as the failure is temporary
+ * and the buffer may be held. Only for actions that are safe to repeat, or that detect repetition themselves.
  */
 
 import { limits } from "../model/limits.ts";

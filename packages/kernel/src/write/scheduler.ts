@@ -1,7 +1,7 @@
 /**
- * The scheduler: which write queues have something to do, and which wait for the same commit. One call of the environment's
- * `soon` runs all that came together, and one answer of the store goes to all that it answers: with many streams a call,
- * or a promise, for each would cost more than what it does.
+ * The scheduler: which write queues have work, and which wait for the same commit. One call of the environment's `soon`
+ * runs all queues that arrived together, and one answer of the store reaches every queue in its batch. With many
+ * streams, a call or a promise for each would cost more than its work.
  */
 
 import type { Env } from "../ports/env.ts";

@@ -1,8 +1,8 @@
 /**
- * The short way of a streamed piece. Nearly every write is one: an agent's next words in a block that it alone writes to
- * and that nobody has open. What a draft of it would come to is known beforehand, so that none is made.
+ * The fast path of a streamed piece. Nearly every write is one: an agent's next words in a block that only it writes to
+ * and that nobody has open. The result of a draft is known in advance, so no draft is made.
  *
- * It never differs from the draft's: where anything is unusual there is no short way.
+ * The result never differs from the draft's: in any unusual case this path is not taken.
  */
 
 import { applyOp, applyToConversation } from "../model/apply.ts";

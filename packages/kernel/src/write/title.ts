@@ -1,7 +1,7 @@
 /**
- * Titles of conversations that nobody has named: the first sentence of what was asked, cut at a word. Who gave a title is
- * remembered (`titled` in the metadata), so that a provider's own summary takes the place of a prompt's beginning, and nothing
- * that of a person's words.
+ * Default titles of conversations: the first sentence of the first prompt, cut at a word. The source of a title is
+ * recorded (`titled` in the metadata), so that a provider's own title replaces a default one, and nothing replaces a
+ * person's.
  */
 
 import type { Conversation, ConversationPatch } from "../model/conversation.ts";

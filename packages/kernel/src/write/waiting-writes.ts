@@ -1,6 +1,6 @@
 /**
- * The writes of one conversation that wait to be planned, in their order. What is taken for a batch leaves from the front; what
- * was planned and is not committed comes back there. A write leaves when it is settled, and not before.
+ * The writes of one conversation that wait to be planned, in order. A batch takes them from the front, and returns
+ * there what it planned but did not commit. A write leaves when it is answered, and not before.
  */
 
 import { limits } from "../model/limits.ts";

@@ -1,14 +1,14 @@
 /**
- * The write queue of one conversation: plans what waits as one batch, commits it, then tells.
+ * The write queue of one conversation: plans the waiting writes as one batch, commits it, then emits the change.
  *
- * Order is kept: writes are planned in the order in which they came, and a write that needs something loaded holds back
- * those behind it. One batch is under way at a time. When the store says `moved`, what was missed is taken in and the
- * batch is planned again; when it fails, every write of the batch is answered with a problem and nothing has changed.
- * Where other nodes write to the conversation too, that would happen most of the time: then the batch is planned when it is
- * its turn, with what was missed, and nobody comes between (`commitInTurn` of the store).
+ * Order is kept: writes are planned in the order of arrival, and a write that waits for data holds back those after it.
+ * One batch is in flight at a time. If the store answers `moved`, the missed ops are applied and the batch is planned
+ * again; if the commit fails, every write of the batch is answered with a problem and nothing has changed. If other
+ * nodes write to the conversation too, `moved` would be the usual answer. Then the batch first waits for its turn, is
+ * planned on top of the missed ops, and nobody comes between (`commitInTurn` of the store).
  *
- * A write has three outcomes, and its answer says which: written (the plan's answer), not written (`storage`, or whatever
- * the plan refused), not known (`uncertain`: the store took the commit and did not say what became of it).
+ * A write has three outcomes, and its answer says which: written (the plan's answer), not written (`storage`, or the
+ * plan's own problem), unknown (`uncertain`: the store took the commit and did not report its outcome).
  */
 
 import type { Block } from "../model/block.ts";

@@ -1,7 +1,4 @@
-/**
- * A write on its way: what a caller asks for, what waits in a queue. Plain
- * data; what is done with it is the queue's business.
- */
+/** A write in flight: a caller's request, as it waits in a queue. Plain data; the queue processes it. */
 
 import type { AgentId, BlockId } from "../model/ids.ts";
 import type { Problem } from "../model/problem.ts";

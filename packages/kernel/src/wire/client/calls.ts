@@ -1,6 +1,6 @@
 /**
- * The calls of a client that are not answered yet. Those with a key are sent again after a reconnect: applied once, answered
- * at last. Those without are answered with a problem when the connection is lost.
+ * A client's unanswered calls. Those with a key are sent again after a reconnect, applied once, and answered
+ * eventually. Those without are answered with a problem when the connection is lost.
  *
  * It knows no socket: frames go out through `send`, which says whether there was a connection.
  */

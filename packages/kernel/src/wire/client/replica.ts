@@ -1,11 +1,12 @@
 /**
- * The client's end: a copy of what it subscribes to, kept equal to the kernel's over cuts and resumes. Thin: it applies
- * ops with their splices and knows no CRDT. It runs anywhere and knows no socket.
+ * The client's end: a copy of what it subscribes to, kept equal to the kernel's across disconnects and resumes. Thin:
+ * it applies ops with their splices and knows no CRDT. It runs anywhere and knows no socket.
  *
- * - Ops that it has already are passed over (their version says so); an op that does not follow is a gap, and the block
- *   is asked for again. So neither a doubled nor a lost frame can make it wrong.
+ * - Known ops are skipped (by their version). An op that does not follow is a gap, and the block is requested again. So
+ *   neither a duplicate nor a lost frame can make the copy wrong.
  * - Calls are kept until they are answered: see calls.ts.
- * - What the server cannot do now (its database is away) is asked for again with growing pauses: see requests.ts.
+ * - Requests that the server cannot serve now (its database is unavailable) are retried with growing delays: see
+ *   requests.ts.
  */
 
 import { applyOp } from "../../model/apply.ts";

@@ -1,6 +1,6 @@
 /**
- * What one view has asked the server for and has not got: its opening, a page of older blocks, texts. All of it is asked for
- * again after a reconnect, and with growing pauses while the server answers that it cannot now. So a view ends live
+ * One view's pending requests: its opening, a page of older blocks, texts. All of them are sent again after a
+ * reconnect, and retried with growing delays while the server refuses them temporarily. So a view is live in the end
  * whatever happened in between, without anybody asking twice.
  *
  * It knows no socket: frames go out through `send`, which drops them while there is no connection.

@@ -1,6 +1,6 @@
 /**
- * The blocks that a client has open as CRDT documents. Each is opened again after a reconnect, from what its listener has,
- * and with growing pauses while the server answers that it cannot now. It holds no document: the listener does.
+ * The blocks that a client has open as CRDT documents. Each is opened again after a reconnect, from its listener's
+ * state, and with growing delays while the server refuses temporarily. It holds no document: the listener does.
  */
 
 import type { BlockId } from "../../model/ids.ts";

@@ -1,6 +1,6 @@
 /**
- * Who follows the tool calls of a client's views: told one start and one end of each call. It reads views and asks the server
- * for nothing.
+ * The listeners to tool calls of a client's views: each receives one start and one end per call. It reads views and
+ * requests nothing from the server.
  */
 
 import type { BlockId, ConversationId } from "../../model/ids.ts";

@@ -1,6 +1,6 @@
 /**
- * A view: a client's copy of one conversation, as far as its window reaches, and what changed in it. Data that the replica
- * fills and others read; it asks the server for nothing.
+ * A view: a client's copy of one conversation, as far as its window reaches, and what changed in it. Data that the
+ * replica fills and others read; it requests nothing from the server.
  */
 
 import type { Block } from "../../model/block.ts";

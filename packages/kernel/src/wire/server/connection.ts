@@ -1,9 +1,9 @@
 /**
- * The server's end of one connection: a state machine over frames. It knows no socket: whoever owns one gives it an
- * in-order pipe. One bad client never hurts another: what it sends wrong ends its own connection and nothing else.
+ * The server's end of one connection: a state machine over frames. It knows no socket: the socket's owner gives it an
+ * in-order pipe. One bad client never hurts another: invalid input ends its own connection and nothing else.
  *
- * What the client follows, and how changes reach it, is subscriptions.ts. Here is what it asks for: each request has one answer,
- * and nothing is answered before `hello`. Calls under way are bounded.
+ * subscriptions.ts has what the client follows and how changes reach it. This file answers requests: each request has
+ * one answer, and nothing is answered before `hello`. Calls in flight are bounded.
  */
 
 import type { Change } from "../../model/change.ts";

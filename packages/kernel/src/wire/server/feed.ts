@@ -1,9 +1,9 @@
 /**
- * The feed of one subscription: subscribe first, then read, then deliver from there: no gap, no double.
+ * The feed of one subscription: subscribe first, then read, then deliver from there, without gaps or duplicates.
  *
- * It hears of commits from the moment it is made and keeps them back while it reads the catch-up. What it read carries
- * versions, so what was kept back and is already in it is left out. A feed owns the order of one subscriber; how fast
- * frames leave is the connection's business.
+ * It receives commits from the moment it is created, and buffers them while it reads the catch-up. What it read has
+ * versions, so buffered changes that are already included are dropped. A feed owns the order of one subscriber; the
+ * connection decides how fast frames are sent.
  */
 
 import type { Block } from "../../model/block.ts";

@@ -1,12 +1,12 @@
 /**
- * The outbox of one subscription: joins changes, one per frame, and bounds what waits.
+ * The outbox of one subscription: joins changes, one per frame, and bounds the queue.
  *
- * While a client is slow, its waiting changes are coalesced: consecutive appends to one block become one. When even that
- * passes `limits.cutChars`, the connection is cut with a resumable code: a gap is never papered over.
+ * While a client is slow, its queued changes are coalesced: consecutive appends to one block become one. If the queue
+ * still exceeds `limits.cutChars`, the connection is closed with a resumable code: a gap is never papered over.
  *
- * Subscriptions of one conversation that have gathered the same changes get the very same one, so that whoever encodes
- * it does so once. The same means: the same objects in the same order; a change that was made for one subscription alone
- * (its catch-up, blocks read anew) is never taken for another's.
+ * Subscriptions of one conversation with the same queued changes share one object, so that it is encoded once. "The
+ * same" means the same objects in the same order; a change that was made for one subscription alone (its catch-up,
+ * reread blocks) is never shared.
  */
 
 import type { Change } from "../../model/change.ts";

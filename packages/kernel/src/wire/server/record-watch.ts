@@ -1,6 +1,6 @@
 /**
- * The records of conversations that a client watches, for its list: the newest of each, gathered for a moment. It tells
- * nothing of blocks.
+ * The records of conversations that a client watches, for its list: the latest of each, batched for a moment. It sends
+ * nothing about blocks.
  *
  * A client that reads slowly gets records later, never more than one of each conversation.
  */

@@ -1,9 +1,9 @@
 /**
- * The conversations that one client follows: opens their feeds, gathers what changes in them, and sends it.
+ * The conversations that one client follows: opens their feeds, batches their changes, and sends them.
  *
- * Changes leave in the kernel's next round (see throttle.ts) as long as the client keeps up, which means that nothing of what
- * was sent before waits in the pipe. While something does, they are gathered for `limits.batchMs`, so that the pipe gets
- * fewer and larger frames. What waits for one client is bounded (see outbox.ts): beyond that its connection ends.
+ * Changes are sent in the kernel's next round (see throttle.ts) as long as the client keeps up, that is, while nothing
+ * sent earlier still waits in the pipe. Otherwise they are batched for `limits.batchMs`, so that the pipe gets fewer
+ * and larger frames. The queue of one client is bounded (see outbox.ts): beyond that its connection ends.
  */
 
 import type { Change } from "../../model/change.ts";

@@ -1,8 +1,8 @@
 /**
- * The blocks that a client has open as CRDT documents: their state when it opens them, every update from then on, and the
- * updates that it sends. Merging itself is the kernel's business.
+ * The blocks that a client has open as CRDT documents: their state when it opens them, every later update, and the
+ * updates that it sends. The kernel does the merging.
  *
- * No update falls between a block's state and those that follow it; one that comes twice changes nothing.
+ * No update is lost between a block's state and the updates that follow it; a repeated one changes nothing.
  */
 
 import type { Change } from "../../model/change.ts";

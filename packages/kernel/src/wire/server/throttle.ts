@@ -1,16 +1,16 @@
 /**
- * The pace of one kernel's connections: when they send what they have gathered. It is no queue: what waits, and whether
- * the client at the other end keeps up, each connection knows for itself.
+ * The throttle of one kernel's connections: when they send their batched changes. It is no queue: each connection knows
+ * what it has to send, and whether its client keeps up.
  *
- * Everybody who has something to send is served in one round, straight after what was committed: before the program does
- * anything else, since the next commit may hold it up. Then as long as rounds take, at most `limits.batchMs`, nothing is
- * sent: telling never takes more than half of the time, whatever the number of connections, and the more it takes the
- * more commits one frame carries. Served in the same round, connections that follow one conversation have gathered the
- * same, so that it is encoded once.
+ * All connections with something to send are served in one round, right after a commit and before the program does
+ * anything else, because the next commit may hold it up. After a round nothing is sent for as long as a round takes, at
+ * most `limits.batchMs`. So sending never takes more than half of the time, whatever the number of connections, and the
+ * longer it takes, the more commits one frame carries. Connections that follow one conversation and are served in the
+ * same round have the same batch, so it is encoded once.
  *
- * What rounds take is the shorter of the last two: one that the machine interrupted says nothing.
+ * A round's duration is the shorter of the last two, because the machine may have interrupted one.
  *
- * A round takes no time in a virtual environment: there the pace follows from the commits alone.
+ * In a virtual environment a round takes no time: there only the commits set the pace.
  */
 
 import { limits } from "../../model/limits.ts";

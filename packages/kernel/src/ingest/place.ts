@@ -1,4 +1,4 @@
-/** Where a stream writes: what its caller has said of it, and where it has come to. Only shapes. */
+/** Where a stream writes: its caller's settings, and its current position. Types only. */
 
 import type { AgentId, BlockId, ConversationId } from "../model/ids.ts";
 

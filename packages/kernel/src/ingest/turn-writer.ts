@@ -1,8 +1,8 @@
 /**
- * The turn writer: what the events of one batch say about turns, applied to one draft. A stream starts, changes and ends its
- * own turns and nobody else's; the one that the caller has opened counts as its first.
+ * The turn writer: applies the turn events of one batch to one draft. A stream starts, changes and ends only its own
+ * turns; a turn that the caller has opened counts as its first.
  *
- * It writes no blocks: that is event-writer.ts.
+ * It writes no blocks: event-writer.ts does.
  */
 
 import { addUsage, begunTurn, type MessageUsage, NO_USAGE, type Turn } from "../model/conversation.ts";

@@ -1,13 +1,13 @@
 /**
- * One node among those that share a store: hints at what it commits, takes in what others have committed, says that it is
- * alive, and closes what dead ones have left.
+ * One node among those that share a store: sends hints about its commits, applies other nodes' commits, renews its
+ * lease, and closes what dead nodes have left.
  *
- * What others commit is heard of in two ways. A hint comes within milliseconds and may be lost. Besides, everything that
- * is open here is looked at once a second: with no hint at all, nobody here is further behind than that. Both only say
- * that there is something to read; what it is comes from the store.
+ * It learns of other nodes' commits in two ways. A hint comes within milliseconds and may be lost. And everything that
+ * is open here is polled once a second, so without any hint, nobody here is further behind than that. Both only say
+ * that there is something to read; the content comes from the store.
  *
- * Hints leave on a timer of their own: no commit waits for one, and a conversation that is written all the time is hinted
- * at fifty times a second at most.
+ * Hints are sent on a separate timer: no commit waits for one, and a busy conversation causes at most fifty hints a
+ * second.
  */
 
 import type { Change } from "../model/change.ts";

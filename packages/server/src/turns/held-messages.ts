@@ -1,6 +1,6 @@
 /**
- * Messages that are held: the turn before them was stopped, or their server is gone. Nobody sends them until somebody says so.
- * Here is how a message comes to be held, and how it is sent after all; what a message that waits is, is waiting.ts.
+ * Held messages: the turn before them was stopped, or their server is gone. They are not sent until somebody releases
+ * them. This file holds and releases messages; waiting.ts defines queued messages.
  */
 
 import {

@@ -1,9 +1,9 @@
 /**
- * The exchange: what a model is sent, whoever the provider is. Messages that take turns, made of parts; and the rules
- * that every API insists on, checked before anything is sent, because a provider's refusal names a position in a request
- * that nobody sees.
+ * The exchange: what a model is sent, for any provider. Messages with alternating roles, made of parts; and the rules
+ * of every API, checked before anything is sent, because a provider's refusal names a position in a request that nobody
+ * sees.
  *
- * It says nothing about where parts come from (context.ts) or how a provider writes them (anthropic.ts, openai.ts).
+ * It does not know where parts come from (context.ts) or how a provider formats them (anthropic.ts, openai.ts).
  */
 
 import { type JsonObject, type Problem, problem } from "@blockyard/kernel";

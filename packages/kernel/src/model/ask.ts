@@ -13,12 +13,11 @@ export const ASK_KINDS = ["permission", "question", "plan", "elicitation"] as co
 export type AskKind = (typeof ASK_KINDS)[number];
 
 /** `allowed` and `denied` answer a permission, a plan, and a form or question that was declined; `answered` the rest. */
-export const ASK_STATES = ["asked", "allowed", "denied", "answered", "expired"] as const;
+const ASK_STATES = ["asked", "allowed", "denied", "answered", "expired"] as const;
 export type AskState = (typeof ASK_STATES)[number];
 
 /** How far an answer reaches. */
-export const ASK_SCOPES = ["once", "conversation", "workspace", "always"] as const;
-export type AskScope = (typeof ASK_SCOPES)[number];
+const ASK_SCOPES = ["once", "conversation", "workspace", "always"] as const;
 
 const json: z.ZodType<Json> = z.custom<Json>((value) => value !== undefined);
 
@@ -132,7 +131,6 @@ export type Ask = Exact<z.infer<typeof askSchema>>;
 export type AskSubject = Exact<z.infer<typeof subject>>;
 export type AskQuestion = Exact<z.infer<typeof question>>;
 export type AskOption = Exact<z.infer<typeof option>>;
-export type AskForm = Exact<z.infer<typeof form>>;
 export type AskSuggestion = Exact<z.infer<typeof suggestion>>;
 export type AskAnswer = Exact<z.infer<typeof answer>>;
 

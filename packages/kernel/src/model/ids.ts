@@ -13,7 +13,7 @@ export function blockId(conversation: ConversationId, agent: AgentId, seq: numbe
 
 const BLOCK_ID = /^([a-z0-9-]{1,40})\/([a-z0-9][a-z0-9._@-]{0,63})\/(\d{1,15})$/;
 
-export interface BlockIdParts {
+interface BlockIdParts {
   readonly conversation: ConversationId;
   readonly agent: AgentId;
   readonly seq: number;

@@ -20,7 +20,7 @@ export type Exact<T> = T extends readonly (infer Item)[]
     : T;
 
 /** The same without the fields that are undefined: those that may be are optional. */
-export type Defined<T> = {
+type Defined<T> = {
   readonly [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key];
 } & { readonly [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined> };
 

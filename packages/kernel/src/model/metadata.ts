@@ -77,7 +77,7 @@ const resultFields = {
   citations: z.array(citation).optional(),
 };
 
-export const CHANGE_KINDS = ["add", "modify", "delete"] as const;
+const CHANGE_KINDS = ["add", "modify", "delete"] as const;
 
 /** What an agent with sessions of its own was told of the conversation in front of a prompt. */
 export interface ToldMark {
@@ -319,7 +319,7 @@ export function patchMetadata(metadata: JsonObject, patch: JsonObject): JsonObje
   return next;
 }
 
-export function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
+function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
   return issues
     .slice(0, 5)
     .map((issue) => `${issue.path.length > 0 ? `${issue.path.join(".")}: ` : ""}${issue.message}`)

@@ -58,8 +58,6 @@ export type OpBody =
   | { readonly type: "conversation"; readonly patch: ConversationPatch }
   | { readonly type: "turn"; readonly turn: Turn };
 
-export type OpType = OpBody["type"];
-
 export interface Op {
   readonly conversation: ConversationId;
   readonly seq: number;

@@ -7,7 +7,7 @@ import type { Conversation } from "./conversation.ts";
 import type { BlockEvent } from "./event.ts";
 import { defined, type Json, type JsonObject, sameJson } from "./json.ts";
 
-export interface SessionFact {
+interface SessionFact {
   readonly label: string;
   readonly value: string;
 }

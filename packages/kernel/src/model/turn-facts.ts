@@ -3,7 +3,7 @@
  * Reads `native`: the provider's own words, and beside a count that runs on over a session, the turn's share of it.
  */
 
-export interface NativeFacts {
+interface NativeFacts {
   /** Iterations of the agent's own loop: what Claude Code counts as `num_turns`. */
   readonly steps?: number;
   /** How much of the duration was spent waiting for the model. */

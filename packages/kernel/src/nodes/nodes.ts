@@ -23,7 +23,7 @@ import type { Cursors } from "../write/cursors.ts";
 import type { Kernel } from "../write/kernel.ts";
 import { type Closed, closeLeftBy, closeOrphans } from "./orphans.ts";
 
-export interface NodesOptions {
+interface NodesOptions {
   readonly kernel: Kernel;
   readonly broadcast: Broadcast;
   /** Under which name what dead nodes left is closed. */

@@ -9,7 +9,7 @@ import type { FarCursor } from "../model/cursor.ts";
 import type { ConversationId } from "../model/ids.ts";
 
 /** A conversation has been committed to, up to `seq`. */
-export interface Hint {
+interface Hint {
   readonly conversation: ConversationId;
   readonly seq: number;
 }

@@ -14,7 +14,7 @@ import type { AgentId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { type Op, type Splice, splicesOf } from "../model/op.ts";
 
-export interface Unit {
+interface Unit {
   /** The version of its first op: its name. */
   readonly unit: number;
   readonly agent: AgentId;

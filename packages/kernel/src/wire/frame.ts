@@ -46,7 +46,7 @@ import type { Problem } from "../model/problem.ts";
 export const PROTOCOL = 1;
 
 /** An op on the wire: CRDT updates go only to those who merge. */
-export type WireOp = Omit<Op, "conversation" | "body"> & {
+type WireOp = Omit<Op, "conversation" | "body"> & {
   readonly body: Exclude<OpBody, { type: "splice" }> | Omit<OpBody & { type: "splice" }, "update">;
 };
 
@@ -142,7 +142,7 @@ export type ServerFrame =
   | { type: "pong"; n: number }
   | { type: "bye"; code: ByeCode; resumable: boolean; message: string };
 
-export function toWire(op: Op): WireOp {
+function toWire(op: Op): WireOp {
   const { conversation: _conversation, body, ...rest } = op;
   if (body.type !== "splice") return { ...rest, body };
   const { update: _update, ...bare } = body;

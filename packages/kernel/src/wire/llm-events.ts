@@ -303,7 +303,7 @@ export class LlmEvents {
 const EMPTY = Text.of("");
 
 /** Whether a call has been run, as far as its block says. One that was cut, denied or stopped before it ran has not. */
-export function hasStarted({ metadata, status }: Block, hasResult: boolean): boolean {
+function hasStarted({ metadata, status }: Block, hasResult: boolean): boolean {
   const { stage, reason, input, success } = metadata;
   const state = askOf(metadata)?.state;
   if (state === "asked" || state === "denied" || state === "expired") return false;

@@ -42,7 +42,7 @@ import { OpenQueues } from "./open-queues.ts";
 import { unreadProblem } from "./outcome.ts";
 import type { Write } from "./write.ts";
 
-export type Listener = (change: Change) => void;
+type Listener = (change: Change) => void;
 
 export class Kernel {
   readonly env: Env;

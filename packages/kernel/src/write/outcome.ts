@@ -14,7 +14,7 @@ import type { Queued } from "./write.ts";
 /** Clients may ask the next server; whoever lives inside of this one waits for nothing any more. */
 const STOPPING = { stopping: true };
 
-export type Outcome = "written" | "not written" | "unknown";
+type Outcome = "written" | "not written" | "unknown";
 
 /**
  * What became of a commit that failed: it may have taken effect all the same, and only its answer was lost. Reading tells.

@@ -12,7 +12,7 @@ import { cleanText } from "../text/sanitize.ts";
 const SENTENCE = /^.{12,}?(?:[.!?](?=\s|$)|[。！？])/u;
 
 /** Where a title comes from that no person gave. */
-export type TitleSource = "prompt" | "provider";
+type TitleSource = "prompt" | "provider";
 
 export function titleFrom(text: string): string {
   const line =

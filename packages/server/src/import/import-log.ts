@@ -24,7 +24,7 @@ import { checkEvent } from "./event-schema.ts";
 import { deletedBefore, importPlace } from "./import-place.ts";
 import { time } from "./imported-time.ts";
 
-export const logHead = z.strictObject({
+const logHead = z.strictObject({
   type: z.literal("log"),
   provider: z.string().min(1).max(64),
   /** The log's own name, which never changes: the file's, without its folders. */

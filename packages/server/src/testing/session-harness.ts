@@ -18,7 +18,7 @@ import {
 import { AGENTS, type Agent } from "../turns/agents.ts";
 import { openingOf } from "../turns/opening.ts";
 
-export interface Played {
+interface Played {
   readonly provider?: string;
   readonly parent?: BlockId;
   readonly fresh?: boolean;
@@ -29,7 +29,7 @@ export interface Played {
 }
 
 /** The session of a turn, and what was new to it. */
-export interface Outcome {
+interface Outcome {
   readonly session: string;
   readonly isNew: boolean;
   /** The session and turn that it is a copy of. */

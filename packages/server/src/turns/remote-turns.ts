@@ -27,7 +27,7 @@ import { readPlan } from "./read-plan.ts";
 import type { Given } from "./write-answer.ts";
 
 /** What the owner answers to an ask. */
-export type OwnerAnswer = NonNullable<TurnOrder["answer"]>;
+type OwnerAnswer = NonNullable<TurnOrder["answer"]>;
 
 export class RemoteTurns {
   readonly #kernel: Kernel;

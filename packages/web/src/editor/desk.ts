@@ -29,7 +29,7 @@ interface DeskEvents {
 }
 
 /** How the text looks and is called. */
-export interface DeskLook {
+interface DeskLook {
   readonly label: string;
   /** With line numbers, without wrapping, and with a Tab that indents. */
   readonly isFile: boolean;

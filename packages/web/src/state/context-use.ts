@@ -4,13 +4,13 @@
  */
 import type { Block, BlockId, Turn, View } from "@blockyard/kernel";
 
-export interface ContextUse {
+interface ContextUse {
   readonly usedTokens: number;
   readonly windowTokens: number;
 }
 
 /** What of a view says how full the context is. */
-export interface Told {
+interface Told {
   readonly turns: Pick<View["turns"], "values">;
   readonly order: readonly BlockId[];
   readonly blocks: ReadonlyMap<BlockId, Pick<Block, "role" | "side" | "metadata">>;

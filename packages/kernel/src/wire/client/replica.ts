@@ -27,7 +27,7 @@ import { type SyncListener, Syncs } from "./syncs.ts";
 import { type ToolListener, ToolListeners } from "./tool-listeners.ts";
 import { mergedTurns, reorder, View, type ViewChange } from "./view.ts";
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly env: Env;
   readonly windowBlocks?: number;
   /** Whether results that are closed at first come without their texts, with what they show (`View.closed`). */

@@ -22,7 +22,7 @@ import { Subscriptions } from "./subscriptions.ts";
 import { SyncedBlocks } from "./synced-blocks.ts";
 import { throttleOf } from "./throttle.ts";
 
-export interface Pipe {
+interface Pipe {
   send(frame: ServerFrame): void;
   /** What was sent and has not left yet, in characters or bytes. */
   buffered(): number;
@@ -35,7 +35,7 @@ export interface Presence {
   of(conversation: ConversationId): readonly Cursor[];
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly kernel: Kernel;
   readonly pipe: Pipe;
   readonly agent: AgentId;

@@ -17,12 +17,12 @@ import { isProblem, type Problem } from "../../model/problem.ts";
 import { closedResult } from "../../presentation/closed-result.ts";
 import type { Kernel } from "../../write/kernel.ts";
 
-export interface Since {
+interface Since {
   readonly epoch: string;
   readonly seq: number;
 }
 
-export interface Opening {
+interface Opening {
   readonly verdict: "ok" | "reset";
   readonly seq: number;
   readonly record: Conversation;
@@ -36,7 +36,7 @@ export interface Opening {
   readonly change?: Change;
 }
 
-export interface FeedOptions {
+interface FeedOptions {
   readonly conversation: ConversationId;
   /** Of results that are closed at first only what they show is given. */
   readonly isBrief: boolean;

@@ -81,7 +81,7 @@ function merged(changes: readonly Change[]): Change {
 }
 
 /** Appends to one block that follow each other in its versions become one run. The order of everything else stays. */
-export function mergeAppends(ops: readonly Op[]): Op[] {
+function mergeAppends(ops: readonly Op[]): Op[] {
   const merged: Op[] = [];
   const open = new Map<string, number>();
   for (const op of ops) {

@@ -13,7 +13,7 @@ import type { Env } from "../../ports/env.ts";
 import type { ServerFrame } from "../frame.ts";
 import type { Throttle } from "./throttle.ts";
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly env: Env;
   readonly throttle: Throttle;
   readonly send: (frame: ServerFrame) => void;

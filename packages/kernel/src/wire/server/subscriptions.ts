@@ -19,7 +19,7 @@ import { Feed } from "./feed.ts";
 import { Outbox } from "./outbox.ts";
 import { type Throttle, throttleOf } from "./throttle.ts";
 
-export interface SubscriptionsOptions {
+interface SubscriptionsOptions {
   readonly kernel: Kernel;
   readonly send: (frame: ServerFrame) => void;
   /** What was sent and has not left yet. */

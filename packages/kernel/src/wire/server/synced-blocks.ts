@@ -16,7 +16,7 @@ import type { Kernel } from "../../write/kernel.ts";
 import type { Write } from "../../write/write.ts";
 import { type ClientFrame, fromBase64, type ServerFrame, toBase64 } from "../frame.ts";
 
-export interface SyncOptions {
+interface SyncOptions {
   readonly kernel: Kernel;
   readonly agent: AgentId;
   readonly role: CallerRole;

@@ -32,7 +32,7 @@ export interface Answered {
   readonly failure?: Failure | undefined;
 }
 
-export interface AskingOptions {
+interface AskingOptions {
   readonly api: Api;
   readonly writing: Writing;
   readonly env: Env;

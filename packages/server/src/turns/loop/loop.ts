@@ -29,7 +29,7 @@ import { modelContext } from "./model-context.ts";
 import type { LoopTool } from "./tools/tool.ts";
 import { type TurnOutcome, Writing } from "./writing.ts";
 
-export interface LoopOptions {
+interface LoopOptions {
   readonly kernel: Kernel;
   readonly api: Api;
   readonly tools: readonly LoopTool[];

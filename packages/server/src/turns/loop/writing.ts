@@ -38,7 +38,7 @@ export interface TurnOutcome {
   readonly error?: string | undefined;
 }
 
-export interface Said {
+interface Said {
   readonly text: string;
   readonly metadata: JsonObject;
 }

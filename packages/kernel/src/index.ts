@@ -32,7 +32,7 @@ export {
   openAsks,
   subtractUsage,
   type Turn,
-  type TurnOrder,
+  type TurnCommand,
 } from "./model/conversation.ts";
 export type { Cursor } from "./model/cursor.ts";
 export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./model/event.ts";
@@ -68,7 +68,7 @@ export { Nodes } from "./nodes/nodes.ts";
 export { closeOrphans } from "./nodes/orphans.ts";
 export * from "./plain.ts";
 export type { AuditEntry, AuditLog, AuditQuery, NewAuditEntry } from "./ports/audit.ts";
-export { type Broadcast, LocalBroadcast, type Word } from "./ports/broadcast.ts";
+export { type Broadcast, type BroadcastMessage, LocalBroadcast } from "./ports/broadcast.ts";
 export { derivedName } from "./ports/env.ts";
 export { legacyName } from "./ports/legacy-name.ts";
 export { Retry } from "./ports/retry.ts";

@@ -135,7 +135,7 @@ export class SessionHarness {
         { ...start, sessionId },
         { type: "block-start", key: "a", kind: "text", role: "model", metadata: {}, text },
       ]);
-      await ingest.settle();
+      await ingest.drain();
       await meanwhile?.(ingest.idOf("a") as BlockId);
       await ingest.push([{ type: "block-end", key: "a", status: "done" }]);
     } else await ingest.push([start]);

@@ -12,7 +12,7 @@ import { blockText, callLine, type TextOptions } from "./block-text.ts";
 import { FOLLOW_MS, FOLLOWED_CALLS, LONG_CALL_MS } from "./limits.ts";
 import { oneLine, safeText } from "./terminal.ts";
 
-interface FollowerPort {
+export interface FollowerPort {
   readonly text: TextOptions;
   /** Where the agent works: paths in it are shown without it. */
   readonly folder?: string | undefined;

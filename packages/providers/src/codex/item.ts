@@ -134,7 +134,7 @@ export function readLogItem(item: JsonObject): ToolItem | undefined {
   }
 }
 
-export function readStatus(item: JsonObject): ItemStatus {
+function readStatus(item: JsonObject): ItemStatus {
   const status = textOf(item.status);
   if (status === "in_progress") return "running";
   if (status === "declined") return "denied";
@@ -303,7 +303,7 @@ export function agentState(thread: string, state: Json): AgentState {
 }
 
 /** `{secs, nanos}`. */
-export function durationOf(value: Json | undefined): number | undefined {
+function durationOf(value: Json | undefined): number | undefined {
   const duration = objectOf(value);
   const seconds = numberOf(duration.secs);
   if (seconds === undefined) return undefined;
@@ -311,7 +311,7 @@ export function durationOf(value: Json | undefined): number | undefined {
 }
 
 /** A folder, whether it was written as a path or as a `file:` address. */
-export function folderOf(value: Json | undefined): string | undefined {
+function folderOf(value: Json | undefined): string | undefined {
   const text = wordsOf(value);
   if (text === undefined || !text.startsWith("file://")) return text;
   const path = text.slice("file://".length);

@@ -178,7 +178,8 @@ describe("boundaries", () => {
     const content = [{ type: "text", text: "[Request interrupted by user]" }];
     const told = { type: "user", message: { role: "user", content }, parent_tool_use_id: null };
     const below = { ...told, parent_tool_use_id: "somewhere" };
-    const reasons = (line: JsonObject) => turnsOf([init(), say("m1", "a"), line, stopped]).map((turn) => turn[1]);
+    const reasons = (line: JsonObject) =>
+      turnsOf([init(), say("m1", "a"), line, stopped]).map((turn) => turn[1]);
     expect([reasons(told), reasons(below)]).toEqual([["interrupted"], ["failed"]]);
   });
 

@@ -1,5 +1,5 @@
 /** The importer of rollout logs, record by record: what counts, threads and turns. */
-import type { Json, JsonObject } from "@blockyard/kernel";
+import type { Json } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { fold } from "../fold.ts";
 import { logFile } from "../log.ts";
@@ -161,7 +161,7 @@ describe("threads and turns", () => {
     const plan = event("item_completed", { item: { type: "Plan", id: "p", text: "# Plan\n- a\n" } });
     const words = "Here.\n\n<proposed_plan>\n# Plan\n- a\n</proposed_plan>\n\nShall I?";
     const shown = event("agent_message", { message: "Here.\n\n\nShall I?" });
-    const texts = (...records: JsonObject[]) => read([meta(), ...records]).blocks.map(({ text }) => text);
+    const texts = (...records: Json[]) => read([meta(), ...records]).blocks.map(({ text }) => text);
     expect(texts(plan, shown, said("assistant", words))).toEqual(["# Plan\n- a\n", "Here.\n\n\nShall I?"]);
     expect(texts(plan, said("assistant", words.slice(7, -10)))).toEqual(["# Plan\n- a\n"]);
     expect(texts(said("assistant", words))).toEqual([words]);

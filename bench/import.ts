@@ -43,7 +43,7 @@ export const bench: Bench = {
         CLAUDE_CONFIG_DIR: join(folder, "claude"),
         CODEX_HOME: join(folder, "codex"),
       };
-      const store = await openSqliteStore(join(folder, "yard.db"));
+      const store = await openSqliteStore(join(folder, "harness.db"));
       const client = clientOf(new Kernel(nodeEnv, store));
       const memory = watchMemory();
       const first = await compare(client, env, openFloor(join(folder, "floor.db")));

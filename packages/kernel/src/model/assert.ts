@@ -1,4 +1,6 @@
-/** Assertions are for bugs: a broken invariant stops the operation at once. Never catch one to continue. */
+/**
+ * Assertions are for bugs: a broken invariant stops the operation at once. Never catch one to continue.
+ */
 
 export class AssertionError extends Error {
   override name = "AssertionError";

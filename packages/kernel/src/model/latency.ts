@@ -1,6 +1,6 @@
 /**
- * Every wait between a provider's byte and a pixel, in the order of a streamed token's path, and the
- * sum that a person sees. Work (parsing, a commit, encoding, drawing) comes on top; the benches `append`, `fanout` and `page` measure it.
+ * Every wait between a provider's byte and a pixel, in the order in which a streamed token meets them, and their sum. Work
+ * (parsing, committing, encoding, drawing) comes on top; the benches `append`, `fanout` and `page` measure it.
  *
  * | step | where | wait |
  * |---|---|---|
@@ -21,6 +21,6 @@ export const latency = {
   colourMs: 200,
 } as const;
 
-/** The longest that text waits by itself before a person sees it; a line or `flushChars` characters do not wait for the flush. */
+/** The longest that text waits before it is visible; a full line, or `flushChars` characters, does not wait for the flush. */
 export const seenWithinMs = latency.flushMs + latency.throttleMs + latency.drawMs + latency.frameMs;
 export const lineSeenWithinMs = seenWithinMs - latency.flushMs;

@@ -158,8 +158,8 @@ export const limits = {
   /** A heartbeat is due every third of a lease. One later than this means that the store was unavailable, or this node stalled. */
   beatGapMs: 8_000,
   /** How long the node that runs a turn has to execute another node's command. */
-  orderMs: 10_000,
-  ordersPerTurn: 100,
+  commandMs: 10_000,
+  commandsPerTurn: 100,
   /** Text of one answer of conversation.context. */
   contextChars: 32 * 1024 * 1024,
   /** Included blocks in one conversation's context. */

@@ -1,7 +1,7 @@
 /**
- * SHA-256, for ids that are derived from a text and must not be forgeable: conversations that imports and keys create.
- * It is here because the kernel also runs where no synchronous crypto module exists. Not for secrets: it is not
- * constant-time. Not for large texts: it is some ten times slower than a native one.
+ * SHA-256, for names derived from text that nobody may steer: ids of conversations made by imports and keys. We have our own
+ * because the kernel also runs where the only crypto is asynchronous. Not for secrets (it is not constant-time) and not for large
+ * texts (it is about ten times slower than a native one).
  */
 
 const ROUNDS = 64;

@@ -1,12 +1,12 @@
 /**
- * Facts from a provider's own account of a turn that the turn's footer shows beside tokens, cost and duration. Reads
- * `native`: the provider's own numbers and, for a running total over a session, the turn's share of it.
+ * The facts in a provider's own report of a turn that belong in its footer, beside tokens, cost and duration. Reads `native`:
+ * the provider's fields, and for counts that run on over a session, the turn's share.
  */
 
-export interface NativeFacts {
+interface NativeFacts {
   /** Iterations of the agent's own loop: what Claude Code counts as `num_turns`. */
   readonly steps?: number;
-  /** How much of the duration was spent waiting for the model. */
+  /** The part of the duration spent waiting for the model. */
   readonly apiMs?: number;
 }
 

@@ -20,7 +20,7 @@ import type { Kernel } from "../write/kernel.ts";
 import { endLeased, isHeld } from "./leased.ts";
 import { allOpen, type Closed, NONE_CLOSED, type Open, openIn } from "./orphans.ts";
 
-export interface LeasesOptions {
+interface LeasesOptions {
   readonly kernel: Kernel;
   /** Under which name what was left is closed. */
   readonly agent: AgentId;

@@ -10,7 +10,7 @@ interface Stated {
   readonly metadata: Pick<AnyMetadata, "reason" | "success" | "waiting">;
 }
 
-export interface CallOutcome {
+interface CallOutcome {
   readonly state: "done" | "failed" | "denied" | "stopped" | "waiting" | "running";
   /** Nothing where it is done. */
   readonly word: string;

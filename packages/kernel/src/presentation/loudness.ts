@@ -23,7 +23,7 @@ import {
 import { type Extent, isAskedFor, isFailedResult, isLong } from "./long-text.ts";
 import { isMarkdownResult, showsPictures } from "./result-look.ts";
 
-export type Loudness = "loud" | "normal" | "quiet";
+type Loudness = "loud" | "normal" | "quiet";
 
 /** What the rules look at; a block on the page and one in an export both are it. */
 export interface Facts {

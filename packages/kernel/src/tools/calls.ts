@@ -26,7 +26,7 @@ export type CallsOf<Tools extends readonly Named[]> = {
 };
 
 /** Any table of calls. */
-export type Calls = Readonly<Record<string, { readonly input: unknown; readonly answer: unknown }>>;
+type Calls = Readonly<Record<string, { readonly input: unknown; readonly answer: unknown }>>;
 
 /** Calls a tool by its name, with the types of its schemas. */
 export type CallTool<Table extends Calls> = <Name extends keyof Table & string>(

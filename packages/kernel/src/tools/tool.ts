@@ -54,7 +54,7 @@ export interface Call {
 }
 
 /** What a tool is called by, takes and answers: all that a caller needs to know of it. */
-export interface Contract<
+interface Contract<
   Name extends string = string,
   In extends z.ZodType = z.ZodType,
   Out extends z.ZodType = z.ZodType,

@@ -40,7 +40,7 @@ export const blockSchema = z.object({
 /** A block with its text. */
 export const snapshotSchema = blockSchema.extend({ content: z.string() });
 
-export type BlockView = AnswerOf<typeof blockSchema>;
+type BlockView = AnswerOf<typeof blockSchema>;
 export type BlockSnapshot = AnswerOf<typeof snapshotSchema>;
 
 export function blockView(block: Block): BlockView {

@@ -7,7 +7,7 @@
 import type { Json, JsonObject } from "../model/json.ts";
 import type { ContentBlockType, LlmEvent } from "./llm-event.ts";
 
-export interface LlmContentBlock {
+interface LlmContentBlock {
   readonly index: number;
   readonly type: ContentBlockType;
   readonly content: string;
@@ -16,7 +16,7 @@ export interface LlmContentBlock {
   readonly isComplete: boolean;
 }
 
-export interface LlmToolExecution {
+interface LlmToolExecution {
   readonly toolId: string;
   readonly toolName: string;
   /** `waiting`: the owner is asked whether it may run. */

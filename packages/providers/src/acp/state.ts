@@ -97,7 +97,7 @@ export interface Turn {
   model: string | undefined;
 }
 
-export interface Queued {
+interface Queued {
   readonly request: string;
   /** Its answer came while another turn was open. */
   answer?: JsonObject;

@@ -144,7 +144,7 @@ export function sayPrompt(state: State, out: Out, session: Session, prompt: read
 }
 
 /** Content that is no text: a picture, a file, a link, a sound. */
-export function showContent(state: State, out: Out, session: Session, said: Said, content: JsonObject): void {
+function showContent(state: State, out: Out, session: Session, said: Said, content: JsonObject): void {
   closeText(out, session);
   if (session.turn !== undefined && session.replay === undefined) session.turn.isEmpty = false;
   const role = said === "user" ? "user" : "model";

@@ -203,7 +203,7 @@ function turnUsage(
 }
 
 /** Whether cached tokens are part of `inputTokens` shows in the total. */
-export function acpUsage(said: JsonObject): Usage {
+function acpUsage(said: JsonObject): Usage {
   const cacheRead = count(said.cachedReadTokens);
   const cacheWrite = count(said.cachedWriteTokens);
   const output = count(said.outputTokens);

@@ -12,7 +12,7 @@ import { addNotice, presentFields } from "./notice.ts";
 import { usesRow } from "./outcome-agent.ts";
 import type { Call, Out, State } from "./state.ts";
 
-export interface BackgroundEnd {
+interface BackgroundEnd {
   /** As the provider words it: completed, failed, stopped, killed, … */
   readonly status: string | undefined;
   readonly exitCode?: number | undefined;
@@ -21,7 +21,7 @@ export interface BackgroundEnd {
   readonly at?: number | undefined;
 }
 
-export interface TaskEnd {
+interface TaskEnd {
   readonly summary: string;
   readonly status: string | undefined;
   /** The call that started it. */

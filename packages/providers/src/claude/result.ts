@@ -74,7 +74,7 @@ const OUTCOMES: ReadonlyMap<string, Show> = new Map<string, Show>([
 ]);
 
 /** One `tool_result` of a user line. `payload` is the line's, and so belongs to it only where it is the only one. */
-export interface ToolResult {
+interface ToolResult {
   readonly block: JsonObject;
   readonly payload: Json | undefined;
   readonly meta: JsonObject;

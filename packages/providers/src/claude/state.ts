@@ -11,7 +11,7 @@ import { bounds } from "../limits.ts";
 
 export const PROVIDER = "claude";
 
-export type PieceType = "text" | "thinking" | "call" | "result" | "whole";
+type PieceType = "text" | "thinking" | "call" | "result" | "whole";
 
 /** One content block of a message, streamed or not. */
 export interface Piece {

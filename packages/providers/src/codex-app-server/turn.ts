@@ -281,7 +281,7 @@ function isCompacting(thread: Thread): boolean {
   return [...thread.open.values()].some(({ type }) => type === "contextCompaction");
 }
 
-export function usageOf(native: JsonObject): Usage {
+function usageOf(native: JsonObject): Usage {
   return {
     input: count(native.inputTokens),
     cacheRead: count(native.cachedInputTokens),

@@ -10,7 +10,7 @@ import { changesOutcome, outputRow, type TodoItem, todoOutcome, todoStatus } fro
 import { given, listOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { compactParams, rowOf } from "../row.ts";
 
-export interface ToolEnd {
+interface ToolEnd {
   readonly tool: string;
   readonly input: JsonObject;
   readonly output: string;

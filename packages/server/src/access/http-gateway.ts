@@ -40,7 +40,7 @@ import type { Opened, PageSession } from "./page-sessions.ts";
 import type { Quotas } from "./quotas.ts";
 import { endSocket, endWith } from "./refused-answer.ts";
 
-export interface HttpGatewayOptions {
+interface HttpGatewayOptions {
   readonly place: Place;
   readonly auth: Auth;
   readonly log: Log;

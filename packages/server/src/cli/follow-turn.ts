@@ -12,7 +12,7 @@ import { lineWidth, print, printJson, printNote, styleFor, terminalWidth } from 
 import { answerAsk } from "./terminal-ask.ts";
 import { asTyped } from "./typed-command.ts";
 
-export interface Followed {
+interface Followed {
   readonly conversation: string;
   /** Blocks that were born before are not told. */
   readonly since: number;

@@ -8,7 +8,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { CREDENTIALS_BYTES } from "./limits.ts";
 
-export const CREDENTIALS = "credentials";
+const CREDENTIALS = "credentials";
 
 export function readCredentials(home: string): Readonly<Record<string, string>> {
   const path = join(home, CREDENTIALS);

@@ -28,7 +28,7 @@ export interface Shown extends Partial<Extent> {
   readonly isLivingTodo?: boolean | undefined;
 }
 
-export interface Collapsed {
+interface Collapsed {
   readonly form: Form;
   /** Closed until somebody opens it. */
   readonly isClosed: boolean;

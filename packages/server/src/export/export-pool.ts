@@ -12,7 +12,7 @@ import type { Format } from "./format.ts";
 import { SENT_CHARS, SENT_LINES, THREAD_MB } from "./limits.ts";
 import type { FromThread, ToThread } from "./message.ts";
 
-export interface ExportSource {
+interface ExportSource {
   readonly format: Format;
   readonly redact: boolean;
   readonly lines: () => AsyncIterable<ExportLine>;

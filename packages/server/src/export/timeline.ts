@@ -91,7 +91,7 @@ function gathered(items: readonly NodeItem[]): Item {
   return { type: "gathered", words: gatheredWords(items.map(entryOf), tookMs), items };
 }
 
-export function entryOf({ node, todo }: Pick<NodeItem, "node" | "todo">): Entry {
+function entryOf({ node, todo }: Pick<NodeItem, "node" | "todo">): Entry {
   return {
     block: node.block,
     results: node.results.map(({ block }) => block),

@@ -61,17 +61,6 @@ function withPaths<B extends BlockSnapshot>(block: B, { metadata }: ExportHead):
   return { ...block, metadata: withShortPaths(block.metadata, metadata.cwd) };
 }
 
-/** All blocks in the order in which they are shown. */
-export function* blocksIn(nodes: readonly ExportNode[]): Generator<ExportNode> {
-  for (const node of nodes) {
-    yield node;
-    yield* blocksIn(node.work);
-    yield* blocksIn(node.results);
-    yield* blocksIn(node.nested);
-    for (const branch of node.branches) yield* blocksIn(branch);
-  }
-}
-
 class Planter {
   readonly #sides = new Map<string | null, BlockSnapshot[]>();
   readonly #nexts = new Map<string | null, BlockSnapshot[]>();

@@ -26,7 +26,7 @@ export function fenced(kernel: Kernel, turn?: string): IngestKernel {
     conversation: (id) => kernel.conversation(id),
     turns: (id) => kernel.turns(id),
     allBlocks: (id) => kernel.allBlocks(id),
-    heard: (id, seq) => kernel.heard(id, seq),
+    catchUp: (id, seq) => kernel.catchUp(id, seq),
     // Whoever ends a turn in its node's place ends its blocks with it, and those take no more pieces.
     stream: (id, agent, text) => kernel.stream(id, agent, text),
     drain: (id, agent) => kernel.drain(id, agent),

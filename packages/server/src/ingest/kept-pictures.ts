@@ -22,7 +22,7 @@ const SHOWN = /^image\/(png|jpeg|gif|webp|avif)$/;
 const DATA_URL = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/i;
 
 /** As much of the kernel as is needed for it. */
-export type PictureKeeper = Pick<Kernel, "env" | "store">;
+type PictureKeeper = Pick<Kernel, "env" | "store">;
 
 export async function keepPictures(
   kernel: PictureKeeper,

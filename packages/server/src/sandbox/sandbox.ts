@@ -39,7 +39,7 @@ export interface SandboxOptions {
 }
 
 /** How a program would run. */
-export interface SandboxState {
+interface SandboxState {
   readonly isConfined: boolean;
   /** The owner wants it so. Otherwise the system cannot, and every run is asked for. */
   readonly isChosen: boolean;
@@ -47,7 +47,7 @@ export interface SandboxState {
   readonly words: string;
 }
 
-export interface Wish {
+interface Wish {
   readonly network?: boolean | undefined;
   /** Of the workspace, what is not seen, and what is only read. */
   readonly veil?: Veil | undefined;

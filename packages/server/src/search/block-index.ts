@@ -139,7 +139,7 @@ export class BlockIndex {
 }
 
 /** Oldest first, as the stores order blocks of several conversations. */
-export function byAge(
+function byAge(
   a: { readonly createdAt: number; readonly conversation: string; readonly born: number },
   b: { readonly createdAt: number; readonly conversation: string; readonly born: number },
 ): number {

@@ -16,7 +16,7 @@ import {
 import { bounds } from "./limits.ts";
 import { type Following, followLlm, type LlmSource, type LlmStart } from "./llm-follower.ts";
 
-export type EventFormat = "blocks" | "legacy";
+type EventFormat = "blocks" | "legacy";
 
 export interface EventQuery extends LlmStart {
   readonly format: EventFormat;

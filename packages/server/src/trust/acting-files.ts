@@ -13,7 +13,7 @@ import { smallFile } from "../system/small-file.ts";
 import { gitConfigs, gitFolders, submodulesBelow } from "./git-config.ts";
 import { ACTING_BYTES, ACTING_DEPTH, ACTING_FILE_BYTES, ACTING_FILES, LOOKED_AT_FILES } from "./limits.ts";
 
-export interface ActingFile {
+interface ActingFile {
   /** From the served folder. */
   readonly path: string;
   readonly reason: string;

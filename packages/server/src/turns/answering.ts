@@ -41,7 +41,7 @@ interface Live {
   readonly mode: Pick<ModeWatch, "answered">;
 }
 
-export interface AnsweringOptions {
+interface AnsweringOptions {
   readonly kernel: Kernel;
   readonly rules: Rules | undefined;
   /** What was asked, where it is stored as something else. */

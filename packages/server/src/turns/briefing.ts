@@ -38,7 +38,7 @@ export interface Briefing {
 }
 
 /** The way to what is told. */
-export interface BriefingSource {
+interface BriefingSource {
   read(id: BlockId): Promise<WholeBlock | Problem>;
   /** The picture of an image block, where an agent could see it. */
   show(block: WholeBlock): Promise<Picture | undefined>;

@@ -17,7 +17,7 @@ import type { TurnRequest } from "./run.ts";
 import type { Queued } from "./steering.ts";
 import { changeWaiting, drop, queuedIn, requestOf, waitingIn } from "./waiting.ts";
 
-export interface StoppedMessages {
+interface StoppedMessages {
   readonly dropped: number;
   readonly held: number;
 }
@@ -76,7 +76,7 @@ async function stopWaiting(
   return count;
 }
 
-export interface Release {
+interface Release {
   /** Why a message cannot be sent now. */
   readonly check: (request: TurnRequest) => Promise<Problem | undefined>;
   /** This node, where there are several. */

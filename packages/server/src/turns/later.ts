@@ -29,9 +29,9 @@ const rowSchema = z.strictObject({
   cwd: z.string().optional(),
   model: z.string().optional(),
 });
-export type Row = z.infer<typeof rowSchema>;
+type Row = z.infer<typeof rowSchema>;
 
-export interface LaterOptions {
+interface LaterOptions {
   readonly kernel: Kernel;
   readonly home: string;
   /** Starts the turn. A problem is shown in the conversation. */

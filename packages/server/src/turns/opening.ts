@@ -12,7 +12,7 @@ import type { TurnStart } from "./run.ts";
 import { type Beginning, beginningOf, markOf } from "./session.ts";
 import { editorsOf } from "./voices.ts";
 
-export interface Opening extends Beginning {
+interface Opening extends Beginning {
   readonly told: Briefing;
 }
 

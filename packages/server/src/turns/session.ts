@@ -39,7 +39,7 @@ export interface Beginning {
   readonly included: Readonly<Record<BlockId, number>>;
 }
 
-export interface Cut {
+interface Cut {
   readonly turn: string;
   readonly at: string;
 }

@@ -29,13 +29,13 @@ export interface Given {
   readonly planVersion?: number | undefined;
 }
 
-export interface Written {
+interface Written {
   /** The ask as it was shown. */
   readonly ask: Ask;
   readonly state: AskState;
 }
 
-export interface AnswerDetails {
+interface AnswerDetails {
   /** What answers it, where nobody does. */
   readonly rule?: string | undefined;
   /** The plan that is approved, as it was read. */

@@ -12,7 +12,7 @@ type Listed = ToolAnswer<"agent.list">["agents"][number];
 type Offered = ToolAnswer<"agent.offers">;
 
 export type Mode = Listed["abilities"]["modes"][number];
-export type Abilities = Pick<
+type Abilities = Pick<
   Listed["abilities"],
   "modes" | "sandboxes" | "steering" | "midTurn" | "stopsTasks" | "commands" | "models"
 >;

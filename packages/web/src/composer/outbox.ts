@@ -7,7 +7,7 @@ import type { ConversationId } from "@blockyard/kernel";
 import { Cell, useCell } from "../state/cell.ts";
 import { changeDraft, joined, moveDraft, type Place } from "./drafts.ts";
 
-export interface Letter {
+interface Letter {
   /** As it was written. */
   readonly text: string;
   /** The conversation that has it; undefined if it was not taken. */

@@ -86,7 +86,7 @@ interface UsageTextProps {
   readonly uncounted?: true | undefined;
 }
 
-export function UsageText({ usage, uncounted }: UsageTextProps): ReactNode {
+function UsageText({ usage, uncounted }: UsageTextProps): ReactNode {
   const { input, cacheRead, output } = usage;
   const counts = `${input.toLocaleString("en-US")} tokens in, ${cacheRead.toLocaleString("en-US")} of them cached; ${output.toLocaleString("en-US")} out`;
   const title = uncounted ? `${counts}. ${UNCOUNTED}` : counts;

@@ -8,7 +8,7 @@ import { netRows } from "../diff/net-diff.ts";
 
 type Change = Metadata<"file_change">["changes"][number];
 
-export interface FileEdit {
+interface FileEdit {
   readonly block: BlockId;
   readonly kind: Change["kind"];
   readonly diff: string;

@@ -10,7 +10,7 @@ import { askOf, type Block, type BlockId, gather, isResult, livingTodos } from "
 import { isQuietRow, todoStep } from "./entry.ts";
 import type { Outline, Tree } from "./tree.ts";
 
-export interface BlockRow {
+interface BlockRow {
   readonly type: "block";
   readonly key: string;
   readonly id: BlockId;
@@ -48,7 +48,7 @@ export type Row =
   /** Blocks that are taken out of the context, collapsed together. */
   | { readonly type: "pruned"; readonly key: string; readonly ids: readonly BlockId[] };
 
-export interface Shown {
+interface Shown {
   readonly thinking: boolean;
   readonly tools: boolean;
   readonly system: boolean;
@@ -163,7 +163,7 @@ export function idsOf(row: Row): readonly BlockId[] {
   return row.type === "block" ? [row.id] : row.type === "gathered" ? row.ids : [];
 }
 
-export function gatheredName(first: BlockId): string {
+function gatheredName(first: BlockId): string {
   return `quiet:${first}`;
 }
 
@@ -281,7 +281,7 @@ function addBlock(
   }
 }
 
-export function isVisible(block: Block, shown: Shown): boolean {
+function isVisible(block: Block, shown: Shown): boolean {
   if (isQueued(block)) return isLeftOver(block);
   if (block.kind === "thinking") return shown.thinking;
   if (askOf(block.metadata) !== undefined) return true;

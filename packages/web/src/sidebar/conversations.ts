@@ -157,7 +157,7 @@ function byId(rows: readonly ListedConversation[]): ReadonlyMap<string, ListedCo
 }
 
 /** An answer of conversation.list. */
-export function readListing(
+function readListing(
   answer: Pick<ToolAnswer<"conversation.list">, "conversations">,
 ): readonly ListedConversation[] {
   return answer.conversations.map((row) =>

@@ -82,7 +82,7 @@ export function forgetHead(conversation: ConversationId): void {
   heads.change((chosen) => new Map([...chosen].filter(([id]) => id !== conversation)));
 }
 
-export interface Notice {
+interface Notice {
   readonly id: number;
   readonly text: string;
   readonly isBad: boolean;
@@ -90,7 +90,7 @@ export interface Notice {
   readonly action?: NoticeAction;
 }
 
-export interface NoticeAction {
+interface NoticeAction {
   readonly label: string;
   readonly run: () => void;
   readonly stayMs: number;

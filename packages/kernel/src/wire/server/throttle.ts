@@ -1,16 +1,15 @@
 /**
- * The throttle of one kernel's connections: when they send their batched changes. It is no queue: each connection knows
- * what it has to send, and whether its client keeps up.
+ * The throttle of one kernel's connections: when they send what they have gathered. It is not a queue: each connection keeps what
+ * waits, and knows whether its client keeps up.
  *
- * All connections with something to send are served in one round, right after a commit and before the program does
- * anything else, because the next commit may hold it up. After a round nothing is sent for as long as a round takes, at
- * most `limits.batchMs`. So sending never takes more than half of the time, whatever the number of connections, and the
- * longer it takes, the more commits one frame carries. Connections that follow one conversation and are served in the
- * same round have the same batch, so it is encoded once.
+ * All connections with something to send are served in one round, right after a commit and before anything else. Then
+ * nothing is sent for as long as that round took, at most `limits.batchMs`: sending never takes more than half of the time,
+ * however many connections there are, and the longer it takes the more commits fit into one frame. Connections that follow
+ * the same conversation have gathered the same changes in a round, so they are encoded once.
  *
- * A round's duration is the shorter of the last two, because the machine may have interrupted one.
+ * The duration of a round is the shorter of the last two, because the machine may have interrupted one.
  *
- * In a virtual environment a round takes no time: there only the commits set the pace.
+ * In a virtual environment a round takes no time: there the pace depends on the commits alone.
  */
 
 import { limits } from "../../model/limits.ts";
@@ -18,7 +17,7 @@ import type { Env } from "../../ports/env.ts";
 
 const throttles = new WeakMap<object, Throttle>();
 
-/** The pace that all connections of one kernel share. */
+/** The throttle that all connections of one kernel share. */
 export function throttleOf(kernel: { readonly env: Env }): Throttle {
   let throttle = throttles.get(kernel);
   if (!throttle) {
@@ -68,7 +67,7 @@ export class Throttle {
     try {
       send();
     } catch (error) {
-      // A bug, and it stops the program; but not before the others have been served.
+      // A bug: rethrown after the others have been served.
       this.#env.soon(() => {
         throw error;
       });

@@ -12,7 +12,7 @@ import { holdLock, type Lock } from "../sqlite/lock.ts";
 /** Under which name the server closes what was left open. */
 const AGENT = "blockyard";
 
-export interface Joined {
+interface Joined {
   readonly nodes: Nodes | undefined;
   /** Leaves: everything that this node ran has ended. */
   leave(): Promise<void>;

@@ -28,9 +28,9 @@ const WAITS_MS = [0, 50, 100, 200, 400, 800] as const;
 
 const MIN_VERSION = 13;
 
-export type Row = Readonly<Record<string, unknown>>;
+type Row = Readonly<Record<string, unknown>>;
 
-export interface Statement {
+interface Statement {
   /** Statements with a name are planned once per connection: one name, one text. */
   readonly name?: string;
   readonly text: string;
@@ -202,7 +202,7 @@ export class Connections {
   }
 }
 
-export interface Settings {
+interface Settings {
   readonly version: number;
   readonly durable: string;
   readonly fsync: string;

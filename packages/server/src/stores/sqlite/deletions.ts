@@ -27,7 +27,7 @@ interface Entry extends Omit<Deletion, "conversation"> {
   readonly blobs?: readonly string[];
 }
 
-export interface DeletionHost {
+interface DeletionHost {
   readonly db: DatabaseSync;
   readonly tables: Tables;
   readonly memtable: Memtable;

@@ -8,7 +8,7 @@ import { StoreError } from "@blockyard/kernel/plain";
 import { asFault } from "../encoding/fault.ts";
 import { holdLock } from "./lock.ts";
 
-export type QuickCheck =
+type QuickCheck =
   | { readonly is: "sound" }
   | { readonly is: "in use" }
   | { readonly is: "damaged"; readonly why: string }

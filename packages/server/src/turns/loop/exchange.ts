@@ -14,12 +14,12 @@ export interface Picture {
   readonly data: string;
 }
 
-export interface TextPart {
+interface TextPart {
   readonly type: "text";
   readonly text: string;
 }
 
-export interface ImagePart {
+interface ImagePart {
   readonly type: "image";
   readonly picture: Picture;
 }

@@ -17,7 +17,7 @@ import { signed } from "../voices.ts";
 import { type ContextRules, exchangeOf } from "./context.ts";
 import type { Exchange } from "./exchange.ts";
 
-export interface ContextRequest extends ContextRules {
+interface ContextRequest extends ContextRules {
   readonly conversation: ConversationId;
   /** Up to this block; by default up to the conversation's head. */
   readonly head?: BlockId | undefined;

@@ -7,7 +7,7 @@
 import type { Json, JsonObject } from "@blockyard/kernel";
 import type { Answer } from "../../run.ts";
 
-export const CANCELLED: JsonObject = { outcome: { outcome: "cancelled" } };
+const CANCELLED: JsonObject = { outcome: { outcome: "cancelled" } };
 
 type Given = Pick<Answer, "allow" | "shown" | "answer">;
 

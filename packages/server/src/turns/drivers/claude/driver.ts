@@ -36,7 +36,7 @@ import { ClaudePeer } from "./peer.ts";
 import { ClaudeRest } from "./rest.ts";
 import { ClaudeRun } from "./run.ts";
 
-export const CLAUDE_ABILITIES: Abilities = {
+const CLAUDE_ABILITIES: Abilities = {
   resumes: true,
   staysAlive: true,
   asks: ["permission", "question", "plan", "elicitation"],

@@ -91,7 +91,7 @@ export async function loginOf(peer: ClaudePeer): Promise<Login> {
   return { state: "in", account: words.find(isNamed) };
 }
 
-export const LOGIN =
+const LOGIN =
   "Claude Code is not logged in. Run `claude` in a terminal on this machine, and /login there; or set ANTHROPIC_API_KEY and restart Blockyard";
 
 function isNamed(value: Json | undefined): value is string {

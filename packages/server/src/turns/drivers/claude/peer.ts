@@ -243,7 +243,7 @@ function taskOf(value: Json): { id: string; description: string }[] {
   return typeof id === "string" ? [{ id, description: String(description ?? id) }] : [];
 }
 
-export function parsed(line: string): JsonObject | undefined {
+function parsed(line: string): JsonObject | undefined {
   try {
     return objectOf(JSON.parse(line) as Json);
   } catch {

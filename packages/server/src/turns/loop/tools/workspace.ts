@@ -25,7 +25,7 @@ export interface Place {
   readonly name: string;
 }
 
-export interface WorkspaceOptions {
+interface WorkspaceOptions {
   readonly root: string;
   readonly files?: LoopFiles;
   /** Folders that nobody reads or writes through here, such as the server's own. */

@@ -18,11 +18,12 @@ import {
 } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Child, type ChildSpec } from "../processes/child.ts";
 import { ProcessTracker } from "../processes/process-tracker.ts";
 import { mayConfine } from "../testing/bubblewrap.ts";
+import { administratorsOnly } from "./administrators.ts";
 import { hiddenByClass } from "./home-class.ts";
 import { GIT_FOLDERS, NESTED_LOOKED_AT, NESTED_REPOSITORIES } from "./limits.ts";
 import { Sandbox } from "./sandbox.ts";
@@ -98,6 +99,27 @@ describe.runIf(mayConfine)("[AC310] a confined command has no rights, whoever ru
     ).toBe("0\n");
     expect(await confined(`umount ${data}; cat ${data}/token`)).not.toContain(SECRET);
     expect(await confined(`unshare -Urm sh -c 'umount ${data}; cat ${data}/token'`)).not.toContain(SECRET);
+  });
+
+  it.runIf(process.getuid?.() === 0)("does not read what is the administrator's alone", async () => {
+    expect((await confined("cat /etc/shadow /etc/gshadow; echo end")).replaceAll(/^cat: .*\n/gm, "")).toBe("end\n");
+    const open = String.raw`find /etc -maxdepth 3 -type f -uid 0 ! -perm -o=r -size +0 2>/dev/null`;
+    expect(await confined(open)).toBe("");
+    expect(await confined("test -r /etc/passwd && echo read")).toBe("read\n");
+  });
+
+  it.runIf(process.getuid?.() === 0)("closed files and folders are found by class, but not the way to its own", () => {
+    const at = join(folder, "etc");
+    for (const name of ["open", "key", "pki/deep/key", "closed/key", "closed/own/key", "way/own"])
+      plant(join(at, name));
+    for (const name of ["key", "pki/deep/key", "closed/key"]) chmodSync(join(at, name), 0o640);
+    for (const name of ["closed", "closed/own", "way"]) chmodSync(join(at, name), 0o700);
+    symlinkSync("key", join(at, "link"));
+    const found = (...spared: string[]) =>
+      administratorsOnly(spared, { [at]: 3 }).map((path) => relative(at, path)).sort();
+    expect(found()).toEqual(["closed", "key", "pki/deep/key", "way"]);
+    expect(found(join(at, "closed/own"))).toEqual(["closed/key", "key", "pki/deep/key", "way"]);
+    expect(found(at)).toEqual([]);
   });
 
   it("does not set what the kernel does", async () => {

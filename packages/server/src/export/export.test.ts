@@ -63,7 +63,13 @@ const HOSTILE = `<script>alert(1)</script><img src=x onerror=alert(1)> "onmouseo
 
 describe("[AC350] what is nested deeper than anybody reads", () => {
   const DEEP = 6_000;
-  const says = (draft: Draft, kind: "text" | "tool_call", text: string, parent: string | null, side: boolean) => {
+  const says = (
+    draft: Draft,
+    kind: "text" | "tool_call",
+    text: string,
+    parent: string | null,
+    side: boolean,
+  ) => {
     const metadata = kind === "tool_call" ? { toolUseId: text, toolName: "Task" } : {};
     const made = draft.create({ kind, role: "model", text, parent, side, status: "done", metadata });
     if (isProblem(made)) throw new Error(made.message);
@@ -81,24 +87,28 @@ describe("[AC350] what is nested deeper than anybody reads", () => {
         return left;
       },
     ],
-  ])("%s stands in one list: it is exported whole", async (_, write) => {
-    const id = await conversationOf("deep", []);
-    let made = 0;
-    const written = await kernel.write(id, {
-      agent: "ada",
-      plan: (draft) => {
-        let parent: string | null = null;
-        for (let i = 0; i < DEEP; i++) parent = write(draft, `said ${i}.`, parent);
-        made = draft.record.blocks;
-        return {};
-      },
-    });
-    if (isProblem(written)) throw new Error(written.message);
-    const page = await exported(id, "html");
-    expect(page.match(/ data-block="/g)).toHaveLength(made);
-    const markdown = await exported(id, "markdown");
-    expect(markdown.match(/said \d+\./g)).toHaveLength(made);
-  }, 60_000);
+  ])(
+    "%s stands in one list: it is exported whole",
+    async (_, write) => {
+      const id = await conversationOf("deep", []);
+      let made = 0;
+      const written = await kernel.write(id, {
+        agent: "ada",
+        plan: (draft) => {
+          let parent: string | null = null;
+          for (let i = 0; i < DEEP; i++) parent = write(draft, `said ${i}.`, parent);
+          made = draft.record.blocks;
+          return {};
+        },
+      });
+      if (isProblem(written)) throw new Error(written.message);
+      const page = await exported(id, "html");
+      expect(page.match(/ data-block="/g)).toHaveLength(made);
+      const markdown = await exported(id, "markdown");
+      expect(markdown.match(/said \d+\./g)).toHaveLength(made);
+    },
+    60_000,
+  );
 });
 
 describe("[E3] what was written stays text", () => {

@@ -47,8 +47,22 @@ describe("guarded", () => {
 
 describe("[AC314] a command that nobody was asked for", () => {
   it.each([
-    ...["CLAUDE.md", ".claude/settings.json", ".claude-plugin", ".roomodes", ".kilocode", ".github/hooks/a.json"],
-    ...["lefthook.yml", ".lefthook.yml", ".pre-commit-config.yaml", ".lintstagedrc.mjs", ".huskyrc", ".hg/hgrc"],
+    ...[
+      "CLAUDE.md",
+      ".claude/settings.json",
+      ".claude-plugin",
+      ".roomodes",
+      ".kilocode",
+      ".github/hooks/a.json",
+    ],
+    ...[
+      "lefthook.yml",
+      ".lefthook.yml",
+      ".pre-commit-config.yaml",
+      ".lintstagedrc.mjs",
+      ".huskyrc",
+      ".hg/hgrc",
+    ],
     ...[".vscode", "a.code-workspace", ".helix", ".exrc", ".nvimrc", ".nvim.lua", ".vimrc", ".dir-locals.el"],
     ...[".bashrc", ".zprofile", ".tmux.conf", ".mise.toml", "mise.local.toml", ".gdbinit", ".LEFTHOOK.yml"],
   ])("only reads %s", (path) => {
@@ -62,6 +76,13 @@ describe("[AC314] a command that nobody was asked for", () => {
 
   it.each([
     ...[".cache", ".next", ".venv", ".pytest_cache", ".eslintcache", ".coverage", ".gitignore", ".babelrc"],
-    ...["package.json", "Makefile", "src/a.ts", ".github/workflows/ci.yml", ".yarn/install-state.gz", ".terraform"],
+    ...[
+      "package.json",
+      "Makefile",
+      "src/a.ts",
+      ".github/workflows/ci.yml",
+      ".yarn/install-state.gz",
+      ".terraform",
+    ],
   ])("works with %s", (path) => expect(veilOf(path, false)).toBeUndefined());
 });

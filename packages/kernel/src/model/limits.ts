@@ -178,6 +178,9 @@ export const limits = {
   toldPictures: 4,
   /** Blocks that a fork into a new conversation copies. */
   forkedBlocks: 20_000,
+  /** … for an agent, with their text: what is copied in one piece keeps the owner waiting for as long. */
+  guestForkedBlocks: 2_000,
+  guestForkedChars: 8 * 1024 * 1024,
   /** Names. */
   agentChars: 64,
   titleChars: 300,

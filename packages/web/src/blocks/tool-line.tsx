@@ -37,6 +37,7 @@ import { useEndLines } from "./excerpt.tsx";
 import { FilePath } from "./file-path.tsx";
 import { useFolder } from "./folder.ts";
 import { CLOCK_MS } from "./limits.ts";
+import { LineMark } from "./line-mark.tsx";
 import type { RendererProps } from "./renderer.ts";
 import { toolIcon } from "./tool-icon.ts";
 
@@ -70,7 +71,7 @@ export function ToolLine(props: ToolLineProps): ReactNode {
         title={hoverOf(block, line)}
         onClick={onToggle}
       >
-        <Icon name={toolIcon(line.isCommand ? "run" : line.deed, toolName, server)} />
+        <LineMark icon={toolIcon(line.isCommand ? "run" : line.deed, toolName, server)} isOpen={isOpen} />
         <Subject block={block} line={line} hasFile={change !== undefined} isBelow={isBelow} />
       </button>
       {change && (
@@ -84,7 +85,6 @@ export function ToolLine(props: ToolLineProps): ReactNode {
         (!isBelow && <Came block={block} results={results} isCommand={line.isCommand} isShown={isShown} />)}
       {!isAsked && <Took block={block} />}
       <Ended block={block} results={results} />
-      <Icon name="chevron" className={isOpen ? "line-chevron turned" : "line-chevron"} />
     </div>
   );
 }

@@ -89,4 +89,18 @@ describe("lines", () => {
     expect(await rows("changes to new.ts")).toEqual(["+one", "+two"]);
     await context.close();
   });
+
+  test("[V102] pointing at a conversation of the list moves nothing in it, and shows its menu", async () => {
+    const title = "A conversation whose title is longer than the list is wide";
+    await newConversation(yard.kernel, title);
+    const { page, context } = await yard.open("/", { width: 1400 });
+    const entry = page.getByRole("navigation").getByRole("link", { name: title });
+    await entry.waitFor();
+    const words = entry.getByText(title);
+    const before = await words.boundingBox();
+    await entry.hover();
+    await page.getByRole("button", { name: `More actions for ${title}` }).waitFor();
+    expect(await words.boundingBox()).toEqual(before);
+    await context.close();
+  });
 });

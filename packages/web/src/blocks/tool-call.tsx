@@ -80,7 +80,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
       {ask ? <OwnAsk block={block} ask={ask} /> : <GivenAnswer block={block} results={results} />}
       {isOpened && <Input block={block} results={results} hasWork={hasWork} />}
       {isGrowing && <GrowingInput block={block} />}
-      {progress && results.length === 0 && (
+      {progress && results.length === 0 && !(hasWork && isAtWork(block)) && (
         <pre className="terminal progress">{breakable(lastLines(progress, PROGRESS_LINES))}</pre>
       )}
       {showsResults && !isBehind && shown.length > 0 && (

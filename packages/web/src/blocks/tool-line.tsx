@@ -34,7 +34,7 @@ import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { useClosed, useIsViewer, useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { useEndLines } from "./excerpt.tsx";
-import { FilePath } from "./file-path.tsx";
+import { FilePath, PathTools } from "./file-path.tsx";
 import { useFolder } from "./folder.ts";
 import { CLOCK_MS } from "./limits.ts";
 import { LineMark } from "./line-mark.tsx";
@@ -79,10 +79,12 @@ export function ToolLine(props: ToolLineProps): ReactNode {
           path={change.path}
           line={firstLine(change.diff ?? "")}
           label={shortPath(change.path, line.subject)}
+          isBare
         />
       )}
       {facts ||
         (!isBelow && <Came block={block} results={results} isCommand={line.isCommand} isShown={isShown} />)}
+      {change && <PathTools path={change.path} />}
       {!isAsked && <Took block={block} />}
       <Ended block={block} results={results} />
     </div>

@@ -331,15 +331,15 @@ test("[CM6] a message that waits behind a long turn stands above the field, and 
 });
 
 test("[A41] what is sent now is offered with the first word, and moves no other button", async () => {
-  const conversation = await newConversation(yard.kernel, "under way");
-  await yard.kernel.write(conversation, {
+  const conversation = await newConversation(harness.kernel, "under way");
+  await harness.kernel.write(conversation, {
     agent: "claude",
     plan: (draft) => {
       draft.setTurn({ id: "t", provider: "claude", agent: "claude", status: "running", startedAt: draft.at });
       return null;
     },
   });
-  const { page, context } = await yard.open(`/c/${conversation}`, { width: 1400 });
+  const { page, context } = await harness.open(`/c/${conversation}`, { width: 1400 });
   const stop = page.getByRole("button", { name: "Stop" });
   const now = page.getByRole("button", { name: "Send now" });
   await stop.waitFor();

@@ -4,18 +4,18 @@
  */
 import { isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ingest, newConversation, openYard, type Yard } from "./page/yard.ts";
+import { ingest, newConversation, openHarness, type PageHarness } from "./page/harness.ts";
 
 describe("lines", () => {
-  let yard: Yard;
+  let harness: PageHarness;
   beforeAll(async () => {
-    yard = await openYard();
+    harness = await openHarness();
   }, 120_000);
-  afterAll(() => yard?.close());
+  afterAll(() => harness?.close());
 
   test("[V176] what came of a call ends where the column ends, and what opens it stands where its icon stands", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/bash.jsonl");
-    const { page, context } = await yard.open(`/c/${conversation}`, { width: 1400 });
+    const conversation = await ingest(harness.kernel, "claude", "claude/bash.jsonl");
+    const { page, context } = await harness.open(`/c/${conversation}`, { width: 1400 });
     const line = page.getByRole("button", { name: /^Run/ }).first();
     await line.waitFor();
     const look = () =>
@@ -43,8 +43,8 @@ describe("lines", () => {
   });
 
   test("[V122] a change that has no diff is told by its line: no empty frame stands below it", async () => {
-    const conversation = await ingest(yard.kernel, "codex", "codex/tour.jsonl");
-    const { page, context } = await yard.open(`/c/${conversation}`, { width: 1400 });
+    const conversation = await ingest(harness.kernel, "codex", "codex/tour.jsonl");
+    const { page, context } = await harness.open(`/c/${conversation}`, { width: 1400 });
     await page.getByRole("button", { name: /^Edit/ }).first().waitFor();
     const frames = await page
       .locator(".file-change")
@@ -58,8 +58,8 @@ describe("lines", () => {
   });
 
   test("[V177] a file that is new is in one column, also where others have two", async () => {
-    const conversation = await newConversation(yard.kernel, "two columns");
-    const written = await yard.kernel.write(conversation, {
+    const conversation = await newConversation(harness.kernel, "two columns");
+    const written = await harness.kernel.write(conversation, {
       agent: "tester",
       plan: (draft) => {
         const changes = [
@@ -76,7 +76,7 @@ describe("lines", () => {
       },
     });
     expect(isProblem(written)).toBe(false);
-    const { page, context } = await yard.open(`/c/${conversation}`, { width: 1400 });
+    const { page, context } = await harness.open(`/c/${conversation}`, { width: 1400 });
     await page.getByRole("button", { name: "View" }).click();
     await page.getByRole("menuitemradio", { name: "Side by side" }).click();
     await page.keyboard.press("Escape");
@@ -92,8 +92,8 @@ describe("lines", () => {
 
   test("[V102] pointing at a conversation of the list moves nothing in it, and shows its menu", async () => {
     const title = "A conversation whose title is longer than the list is wide";
-    await newConversation(yard.kernel, title);
-    const { page, context } = await yard.open("/", { width: 1400 });
+    await newConversation(harness.kernel, title);
+    const { page, context } = await harness.open("/", { width: 1400 });
     const entry = page.getByRole("navigation").getByRole("link", { name: title });
     await entry.waitFor();
     const words = entry.getByText(title);

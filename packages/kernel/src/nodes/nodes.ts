@@ -1,13 +1,12 @@
 /**
- * One node among those that share a store: hints at what it commits, takes in what others have committed, says that it is
- * alive, and closes what dead ones have left.
+ * One node among those that share a store: sends hints about its commits, reads other nodes' commits, reports that it is alive, and
+ * closes what dead nodes left open.
  *
- * What others commit is heard of in two ways. A hint comes within milliseconds and may be lost. Besides, everything that
- * is open here is looked at once a second: with no hint at all, nobody here is further behind than that. Both only say
- * that there is something to read; what it is comes from the store.
+ * It notices other nodes' commits in two ways. A hint arrives within milliseconds but may be lost. In addition, every open
+ * conversation is checked once a second, so without hints nobody is further behind than that. Both only trigger a read from
+ * the store.
  *
- * Hints leave on a timer of their own: no commit waits for one, and a conversation that is written all the time is hinted
- * at fifty times a second at most.
+ * Hints are sent on a timer: no commit waits for one, and each conversation is hinted at most fifty times a second.
  */
 
 import type { Change } from "../model/change.ts";

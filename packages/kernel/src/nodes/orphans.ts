@@ -1,10 +1,10 @@
 /**
- * Closing what a dead process left open: turns that it ran, their blocks, and what waited for it. Done after a start, before
- * anything new begins, so that nothing stays `running` for ever; and, where several nodes share a store, by whoever notices
- * that one of them has died. What agents hold with programs of their own is no process's and is left alone (leased.ts).
+ * Closes what a dead process left open: its turns, their blocks, and messages queued for it. This happens after a start, before
+ * anything new begins, so that nothing stays `running` forever; with several nodes, any node that notices a dead one does it.
+ * What agents keep open with their own programs is left alone (leased.ts).
  *
- * What a living node runs is never touched. Whether a node is alive is asked after what is open was read: a node is in the
- * register before it opens anything, so what was read belongs to one that is in the answer, or to a dead one.
+ * It never touches what a living node runs. Open items are read before the list of living nodes: a node registers before it opens
+ * anything, so every item that was read belongs to a listed node or to a dead one.
  */
 
 import type { Block } from "../model/block.ts";

@@ -1,6 +1,6 @@
 /**
- * Tries something again later, with growing pauses: half a pause is chance, so that many clients that were refused at one
- * moment do not come back at one moment. It does not know what it tries, nor whether that has worked: whoever does says so.
+ * Retries with growing pauses. Half of each pause is random, so that clients that were refused together do not return together. The
+ * caller reports success with `over`.
  */
 
 import { limits } from "../model/limits.ts";

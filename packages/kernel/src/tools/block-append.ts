@@ -1,6 +1,6 @@
 /**
- * block.append: the hot path of streaming. Accepted pieces gather into flushes (see append.ts) and are answered at once;
- * who must know that they are durable asks to wait. With an idempotency key each call is a write of its own.
+ * block.append: the hot path of streaming. Pieces are batched into flushes (see append.ts) and acknowledged at once; a caller that
+ * needs durability asks to wait. With an idempotency key, each call is a separate write.
  */
 
 import { z } from "zod";

@@ -1,8 +1,8 @@
 /**
  * The table of tools: every transport (MCP, HTTP, WebSocket, command line) serves what is here and nothing else.
  *
- * Whoever composes a server adds tools of its own, such as those that start turns: `makeTable([...coreTools, ...own])`,
- * then `callIn(table, …)` and `schemasOf(table)`. `callTool` and `toolSchemas` are the same for the core alone.
+ * A server adds its own tools, such as those that start turns: `makeTable([...coreTools, ...own])`, then `callIn(table, …)` and
+ * `schemasOf(table)`. `callTool` and `toolSchemas` do the same for the core tools alone.
  */
 
 import { blockAppend } from "./block-append.ts";

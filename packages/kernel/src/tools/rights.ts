@@ -1,11 +1,11 @@
 /**
- * What an agent may do to what is not its own. The owner may do everything, a viewer is stopped before this. An agent:
+ * What an agent may change that is not its own. The owner may change everything; viewers never get here. An agent:
  *
- *   - speaks as itself: it makes blocks with the roles model and tool. What a user or the system says is the owner's.
- *   - edits the text of what agents and tools wrote, whoever did, but not what the owner said.
- *   - decides over its own blocks (status, metadata, place), and over conversations that it has made (what belongs to their
- *     context, where they go on). In others it adds at the end, or on the side.
- *   - does not write the metadata that says who wrote something, where it comes from, or what the server did with it.
+ *   - creates blocks only with the roles model and tool: user and system messages are the owner's.
+ *   - edits text that any agent or tool wrote, but not the owner's.
+ *   - controls its own blocks (status, metadata, place), and conversations that it created (context, head). To others it adds at
+ *     the end or on the side.
+ *   - does not write metadata about a block's author, its origin, or what the server did with it.
  */
 
 import type { Block } from "../model/block.ts";

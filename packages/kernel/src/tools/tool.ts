@@ -1,5 +1,5 @@
 /**
- * What a tool is, and what it is given. The same definition serves models (MCP), people (web), programs (HTTP,
+ * The definition of a tool, and its inputs. The same definition serves models (MCP), people (web), programs (HTTP,
  * WebSocket) and the command line: one schema, one implementation. No transport here.
  *
  * JSON of the tools is snake_case; metadata keeps the keys that its kind defines. Schemas are module constants: building

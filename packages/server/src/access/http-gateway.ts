@@ -1,6 +1,6 @@
 /**
- * The HTTP gateway: every request and every upgrade passes the guard here before a router, a body or a socket is looked at. It
- * also keeps an eye on who is inside: a caller that came in with a token that has been taken back since is put out.
+ * The HTTP gateway: every request and every upgrade passes the guard here before a router, body or socket is touched. It also
+ * disconnects callers whose token has been revoked.
  *
  * Nothing that an unauthenticated client sends may throw here: an exception in this file would end the process.
  */

@@ -1,6 +1,6 @@
 /**
- * Revocations of other nodes. Each node keeps its own sessions; that one was revoked stands in the audit log, which the nodes
- * share, so it counts everywhere as soon as it is read there. While the database does not answer, what was read last counts.
+ * Revocations by other nodes. Each node keeps its own sessions; revocations are in the audit log, which the nodes share, so they
+ * apply everywhere as soon as they are read. While the database does not answer, the last state applies.
  */
 
 import type { AuditLog } from "@blockyard/kernel";

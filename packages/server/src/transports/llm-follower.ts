@@ -1,9 +1,9 @@
 /**
- * A conversation's turns as `llm_*` events for one reader: from where it stopped, from a message of its choice, or from
- * what runs now; then everything live. Listen first, then read, then leave out what the reading has told already.
+ * A conversation's turns as `llm_*` events for one reader: from its last cursor, from a given message, or from the running turns; then
+ * everything live. It listens first, then reads, then skips live events that the read already covered.
  *
- * A cursor stands for all that was told before it. Whoever resumes is told whole the blocks that have changed since, and
- * the end of turns that have ended: a start of what it knows replaces it (llm-messages.ts), so nothing is doubled.
+ * A cursor covers everything sent before it. A reader that resumes gets the blocks changed since in full, and the ends of turns;
+ * a start that it already knows replaces its copy (llm-messages.ts), so nothing is doubled.
  */
 
 import {

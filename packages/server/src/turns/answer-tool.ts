@@ -1,5 +1,5 @@
 /**
- * The tool `turn.answer`: what somebody answers to what a running agent asks.
+ * The tool `turn.answer`: a person's answer to a running agent's ask.
  */
 
 import { type AskAnswer, askOf, type Call, isProblem, problem, tool } from "@blockyard/kernel";

@@ -1,10 +1,10 @@
 /**
- * What an agent with sessions of its own is told of a conversation: blocks as text, in front of the prompt. Which blocks,
- * is decided in session.ts; this is how they read.
+ * The briefing: tells an agent with its own sessions what it does not know of a conversation, as text before the prompt. session.ts
+ * selects the blocks; this file formats them.
  *
- * The text is a frame that nothing inside can end: every line of a block begins with "|", the frame's own lines never do.
- * It is bounded: long texts lose their middle, and where not everything has room the newest is kept, behind what was
- * included on purpose. Pure: the same blocks read the same.
+ * Block text cannot forge the frame around it: every line of a block begins with "|", the frame's own lines never do. The size is
+ * bounded: long texts lose their middle, and if not everything fits, included blocks come first, then the newest. Pure: the same
+ * blocks give the same text.
  */
 
 import {

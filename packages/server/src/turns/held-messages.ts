@@ -1,6 +1,6 @@
 /**
- * Messages that are held: the turn before them was stopped, or their server is gone. Nobody sends them until somebody says so.
- * Here is how a message comes to be held, and how it is sent after all; what a message that waits is, is waiting.ts.
+ * Held messages: the turn before them was stopped, or their server went away. They are sent only on request. This file holds and
+ * releases messages; waiting.ts defines how they are stored.
  */
 
 import {

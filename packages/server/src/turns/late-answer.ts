@@ -1,6 +1,6 @@
 /**
- * What an agent reads where an answer comes after its server was restarted: its request was cut off, so the answer is a message. It
- * says what was asked and what was answered, exactly, and what to do now.
+ * The message that brings an agent an answer after a server restart, which interrupted its request. It quotes the ask and the
+ * answer exactly, and says what to do now.
  */
 
 import type { Ask, AskQuestion, JsonObject } from "@blockyard/kernel";

@@ -1,6 +1,6 @@
 /**
- * Turns that go on later: one that stopped at its account's usage limit says when it can go on, and does so by itself then, if
- * somebody asked for it. Kept in the data directory, so that a restart forgets none; one whose time came meanwhile goes on at the start.
+ * Turns that continue later: a turn that stopped at a usage limit can be scheduled to continue when the limit resets. Schedules are
+ * stored in the data directory and survive restarts; overdue ones run at the start.
  */
 
 import { readFileSync } from "node:fs";

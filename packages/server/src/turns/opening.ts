@@ -1,7 +1,7 @@
 /**
- * How a turn opens for an agent that keeps sessions itself: with which of them it goes on (session.ts), and what it is told
- * in front of the prompt (briefing.ts). What was told is remembered on the prompt before the agent starts, so that it is told
- * once; if the agent never gets as far as a session, the mark counts for nothing and it is told again.
+ * Opens a turn for an agent with its own sessions: chooses the session to resume (session.ts) and writes the briefing for it
+ * (briefing.ts). The prompt remembers the briefing before the agent starts, so that it is sent once; if the agent never gets as
+ * far as a session, the mark is ignored and the briefing is sent again.
  */
 
 import { isProblem, type Kernel, type Problem } from "@blockyard/kernel";

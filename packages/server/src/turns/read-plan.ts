@@ -1,6 +1,6 @@
 /**
- * A plan that is about to be approved, as whoever approves it has read it. Others edit plans too, up to the last moment: what they
- * have changed behind the version that was read is approved by nobody.
+ * Checks that a plan is approved as it was read. Others can edit a plan up to the last moment: their changes after the version
+ * that was read are not approved.
  */
 
 import {

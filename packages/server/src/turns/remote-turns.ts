@@ -1,9 +1,9 @@
 /**
- * Turns that other nodes run on the same store. What is asked here for one of them (stop it, an answer to what it asks) is
- * written to the turn's record as an order; the node that runs it hears of that as of every commit, carries it out, and
- * what comes of it is seen in the conversation. So the store is the truth of it, and no message that is lost loses one.
+ * Turns that other nodes run on the same store. A request for one of them (stop, or an answer) is written to the turn's record as a
+ * command; its node sees that commit like any other and carries it out. The store is the source of truth, so a lost message
+ * loses no command.
  *
- * Orders stand in turns because nothing but a server writes those: no agent can give itself leave.
+ * Commands are part of the turn's record because only servers write it: no agent can approve its own requests.
  */
 
 import {

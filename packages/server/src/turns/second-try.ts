@@ -1,9 +1,8 @@
 /**
- * A run that is tried a second time: an agent that says at once that it does not have the session any more with which it
- * should go on is started again, with a new one, in the same turn; so is one whose process had waited since an earlier turn and has ended
- * meanwhile. What it is told then is opening.ts' business.
+ * A run with a second try: if the agent no longer has the session to resume, or its idle process has ended since an earlier turn, it
+ * is started again in the same turn, with a new session. opening.ts writes the briefing for that.
  *
- * Like every run it ends once and never rejects; whoever stops it stops what runs, and what would run next.
+ * Like every run it ends once and never rejects; stopping it also prevents the second try.
  */
 
 import { type BlockId, isProblem, type Problem, problem, type Reason } from "@blockyard/kernel";

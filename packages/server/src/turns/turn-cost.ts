@@ -1,6 +1,6 @@
 /**
- * What a turn costs, where its agent does not say so: its own tokens and those of its sub-agents, each at the price that the user's
- * table has for the model. Where one of these prices is not known, there is no cost: a part of it would look like all of it.
+ * The cost of a turn whose agent states none: its tokens and those of its sub-agents, at the prices in the user's table. If any price
+ * is unknown there is no cost, because a partial one would look complete.
  */
 
 import type { BlockEvent, Usage } from "@blockyard/kernel";

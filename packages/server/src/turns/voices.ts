@@ -1,7 +1,7 @@
 /**
- * Whose words a model reads. What the person says who asks, and what the agents say that this server runs, stands as it is.
- * Everything else was written or changed by others (programs with a token of their own): it is marked with who did, every
- * line of it quoted, so that no text can pass for the person's, or for what the model itself has said.
+ * Marks whose words a model reads. Text of the person who asks and of agents that this server runs stays as it is. Text written or
+ * changed by others (programs with their own token) is quoted line by line, with its author, so that it cannot pass for the
+ * person's words or the model's own.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * The owner's answer to an ask, checked against what was asked and written to the block that asks: once, and only for what the
- * running agent has asked. Telling the agent is apart from it.
+ * Checks the owner's answer against its ask and writes it to the block: once, and only for asks of the running agent. It does not
+ * tell the agent.
  */
 
 import {

@@ -25,7 +25,7 @@ const OLD_SECONDS = 1_790_000_000;
 export const bench: Bench = {
   name: "import",
   question:
-    "How long do 1,000 session logs take, does memory stay bounded, and does a second run add nothing?",
+    "How long does importing 1,000 session logs take, does memory stay bounded, and does a second import add nothing?",
   targets: {
     sessions: { min: 1_000 },
     importS: { max: 60 },

@@ -99,9 +99,7 @@ async function tokenCosts(harness: PageHarness, report: Report): Promise<Measure
     return (load.busySeconds * 1e6) / (3 * TOKENS_PER_SECOND);
   };
   const { medianA, medianB, figure } = await alternate(PAIRS, cost(100_000), cost(1_000));
-  report.note(
-    `a token costs ${medianB.toFixed(0)} µs behind 1 KB and ${medianA.toFixed(0)} µs behind 100 KB`,
-  );
+  report.note(`a token costs ${medianB.toFixed(0)} µs after 1 KB and ${medianA.toFixed(0)} µs after 100 KB`);
   return figure;
 }
 
@@ -119,7 +117,7 @@ async function openings(
   };
   const { medianA, medianB, figure } = await alternate(PAIRS, opening(long), opening(short));
   report.note(
-    `first blocks after ${medianB.toFixed(0)} ms of 100 blocks, ${medianA.toFixed(0)} ms of 10,000`,
+    `first blocks of a conversation of 100 blocks after ${medianB.toFixed(0)} ms, of 10,000 after ${medianA.toFixed(0)} ms`,
   );
   const heaps: number[] = [];
   let scrolling: Scrolled | undefined;

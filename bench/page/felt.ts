@@ -46,7 +46,7 @@ export async function paintP95Ms(harness: PageHarness, report: Report): Promise<
   await context.close();
   if (lateMs.length < word / 2) throw new Error(`only ${lateMs.length} of ${word} words were seen painted`);
   report.note(
-    `of ${lateMs.length} words painted: median ${quantile(lateMs, 0.5).toFixed(1)} ms behind their frame, p95 ${quantile(lateMs, 0.95).toFixed(1)} ms, worst ${Math.max(...lateMs).toFixed(0)} ms`,
+    `of ${lateMs.length} words painted: median ${quantile(lateMs, 0.5).toFixed(1)} ms after their frame, p95 ${quantile(lateMs, 0.95).toFixed(1)} ms, worst ${Math.max(...lateMs).toFixed(0)} ms`,
   );
   return quantile(lateMs, 0.95);
 }
@@ -102,7 +102,7 @@ export async function fetchedUnseenKb(harness: PageHarness, report: Report): Pro
   const short = await fillResults(harness, 12);
   const [longKb, shortKb] = [await receivedKb(harness, long), await receivedKb(harness, short)];
   report.note(
-    `opening ${RESULTS} closed results of ${LINES} lines received ${longKb.toFixed(0)} KB, of 12 lines ${shortKb.toFixed(0)} KB`,
+    `expanding ${RESULTS} collapsed results of ${LINES} lines received ${longKb.toFixed(0)} KB, of 12 lines ${shortKb.toFixed(0)} KB`,
   );
   return Math.max(0, Math.round(longKb - shortKb));
 }
@@ -176,7 +176,7 @@ export async function giantSession(
   const giantHeapMb = (await heapBytes(await context.newCDPSession(page))) / 1e6;
   await context.close();
   report.note(
-    `a session of ${GIANT_LINES} blocks is there after ${giantOpenMs.toFixed(0)} ms, with a heap of ${giantHeapMb.toFixed(1)} MB`,
+    `a session of ${GIANT_LINES} blocks is shown after ${giantOpenMs.toFixed(0)} ms, with a heap of ${giantHeapMb.toFixed(1)} MB`,
   );
   return { giantOpenMs, giantHeapMb };
 }

@@ -8,7 +8,7 @@
  * | scheduling | write/scheduler.ts | none: the next run of the event loop |
  * | throttle | wire/server/throttle.ts | as long as the last rounds took, at most `throttleMs` |
  * | draw | the page's session | the next frame, but not sooner than `drawMs` after the last one |
- * | colour | the page's highlighter | a growing fence, once in `colourMs`; its text is there before |
+ * | colour | the page's highlighter | a growing fence, once per `colourMs`; its text appears earlier |
  */
 
 export const latency = {

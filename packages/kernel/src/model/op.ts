@@ -5,8 +5,8 @@
  * Numbers: `seq` is dense in a conversation and assigned by the store's commit. `version` is dense in a block. `unit`
  * identifies the undo step: it is the version of the step's first op.
  *
- * Runs: the store may merge consecutive appends of one unit into one op that covers several versions. Such an op has
- * `versionFrom < version` and `seqFrom < seq` (other blocks' ops may lie between). Nothing else is ever merged.
+ * Runs: the store may merge consecutive appends of one undo step into one op that covers several versions. Such an op
+ * has `versionFrom < version` and `seqFrom < seq` (ops of other blocks may lie between). Nothing else is ever merged.
  */
 
 import type { ConversationPatch, Turn } from "./conversation.ts";

@@ -1,11 +1,11 @@
 /**
- * Leases of agents: how long an agent's open blocks and turns (leased.ts) stay open without a sign of it. Every call and every open
- * connection renews its lease. If several nodes share a store, leases are in the store's register, by the store's clock, so
- * that an agent can move between nodes; otherwise they are in memory.
+ * Leases of agents: how long an agent's blocks and turns (leased.ts) stay open without a sign of it. Any call of the
+ * agent and any open connection renews its lease. If several nodes share a store, the leases are in the store's
+ * register, by the store's clock, so that an agent may move from node to node; otherwise they are in memory.
  *
- * Time in which we could not have received a sign does not count: a process ends nothing in its first `limits.agentLeaseMs`. A
- * lease is registered before its call does anything, and open items are read before the leases: so every item that was read
- * belongs to a registered agent, or to one that is gone.
+ * Time in which no agent could be heard does not count: a process ends nothing in the first `limits.agentLeaseMs` of
+ * its life. A lease is in the register before the call that renewed it does anything, and open blocks are read before
+ * the leases: so every block read belongs to an agent that is in the answer, or is gone.
  */
 
 import type { Block } from "../model/block.ts";

@@ -1,12 +1,13 @@
 /**
- * One node among those that share a store: sends hints about its commits, reads other nodes' commits, reports that it is alive, and
- * closes what dead nodes left open.
+ * One node among those that share a store: sends hints about its commits, applies other nodes' commits, renews its
+ * lease, and closes what dead nodes have left.
  *
- * It notices other nodes' commits in two ways. A hint arrives within milliseconds but may be lost. In addition, every open
- * conversation is checked once a second, so without hints nobody is further behind than that. Both only trigger a read from
- * the store.
+ * It learns of other nodes' commits in two ways. A hint comes within milliseconds and may be lost. And everything that
+ * is open here is polled once a second, so without any hint, nobody here is further behind than that. Both only say
+ * that there is something to read; the content comes from the store.
  *
- * Hints are sent on a timer: no commit waits for one, and each conversation is hinted at most fifty times a second.
+ * Hints are sent on a separate timer: no commit waits for one, and a busy conversation causes at most fifty hints a
+ * second.
  */
 
 import type { Change } from "../model/change.ts";

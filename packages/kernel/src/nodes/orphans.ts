@@ -1,10 +1,11 @@
 /**
- * Closes what a dead process left open: its turns, their blocks, and messages queued for it. This happens after a start, before
- * anything new begins, so that nothing stays `running` forever; with several nodes, any node that notices a dead one does it.
- * What agents keep open with their own programs is left alone (leased.ts).
+ * Closes what a dead process left open: the turns that it ran, their blocks, and what waited for it. Done after a
+ * start, before anything new begins, so that nothing stays `running` for ever; and, if several nodes share a store, by
+ * the first node that notices a death. What agents hold with their own programs belongs to no process and is left alone
+ * (leased.ts).
  *
- * It never touches what a living node runs. Open items are read before the list of living nodes: a node registers before it opens
- * anything, so every item that was read belongs to a listed node or to a dead one.
+ * What a live node runs is never touched. Nodes are checked after open turns were read: a node is in the register
+ * before it opens anything, so every turn read belongs to a node in the answer, or to a dead one.
  */
 
 import type { Block } from "../model/block.ts";

@@ -1,6 +1,6 @@
 /**
- * Retries with growing pauses. Half of each pause is random, so that clients that were refused together do not return together. The
- * caller reports success with `over`.
+ * Retries with growing delays: half of each delay is random, so that many clients that were refused at one moment do
+ * not return at one moment. It does not know what is retried; the caller says whether it succeeded.
  */
 
 import { limits } from "../model/limits.ts";

@@ -1,9 +1,9 @@
 /**
- * How loud a part of a conversation is, and what of it is shown before somebody opens it: one table of rules for the page, both
- * exports and `blockyard show`, so that all of them show the same.
+ * How loud a part of a conversation is, and what of it is shown before somebody expands it: one table of rules for the
+ * page, both exports and `blockyard show`, so that all of them show the same.
  *
- * Loud: what needs the reader. Normal: what was said and what was changed. Quiet: how it was done; one line each, and
- * those that follow each other are gathered into one.
+ * Loud: what needs the reader. Normal: what was said and changed. Quiet: how it was done; one line each, and
+ * consecutive ones are grouped into one.
  */
 
 import { askOf } from "../model/ask.ts";

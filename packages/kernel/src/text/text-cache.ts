@@ -1,8 +1,9 @@
 /**
- * Loaded texts of all conversations, bounded in number and size; the least recently used are evicted first. So is a text that grows by
- * streaming while nobody reads or edits it: the stream does not need it.
+ * Loaded texts of all conversations, bounded in number and size; the least recently used leave first. A text that a
+ * stream extends while nobody reads or edits it leaves too: the stream does not need it.
  *
- * A text is never evicted while a draft uses it: eviction happens between batches, and an evicted text is loaded again.
+ * A text is never evicted while a draft is planned on it: eviction happens between batches, and an evicted text is
+ * simply loaded again.
  */
 
 import type { BlockId } from "../model/ids.ts";

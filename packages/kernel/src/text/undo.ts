@@ -1,10 +1,11 @@
 /**
- * Undo and redo, per agent and block, by undo step (unit in the op format); computed from the stored splices, so it survives restarts.
+ * Undo and redo, per agent and block, by undo step; computed from the stored splices, so it survives restarts.
  *
- * The model: replaying a block's ops in order, every character knows which unit inserted it and which units deleted it.
- * It is visible if its inserting unit is active and no active unit has deleted it. Undo deactivates a unit, redo reactivates
- * it; the resulting text change is written as a normal op of the agent that asked, marked with the unit, and replayed as that
- * flip. So an undo removes or restores only its own agent's edits.
+ * The model: replaying a block's ops in order, every character knows which step inserted it and which steps deleted it.
+ * It is visible if its inserting step is active and no active step has deleted it. Undo makes a step inactive, redo
+ * makes it active again. The resulting change of the visible text is written as a normal op of the calling agent,
+ * marked with the step, and replayed as a flip of that step. So an undo removes or restores only its own agent's
+ * effect.
  *
  * The horizon is `limits.undoUnits`: older units become part of the base, which cannot be undone.
  */

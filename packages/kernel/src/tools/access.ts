@@ -1,6 +1,6 @@
 /**
- * What each role may do, in one table, for every tool, stream, upload and frame. What is not in the table is not allowed: a new role
- * may do nothing until it has a row. rights.ts decides whose blocks and conversations an agent may change.
+ * What each role may do, in one table, for every tool, stream, upload and frame. Anything not in it is not allowed: a
+ * new role may do nothing until it has its row. rights.ts decides whose blocks and conversations an agent may change.
  */
 
 import { type Problem, problem } from "../model/problem.ts";

@@ -1,9 +1,9 @@
 /**
  * A tool call, from any transport: found by name, checked, run, answered. Everything that can be wrong with a call is a
- * problem; nothing that a caller sends makes this throw.
+ * problem; no input of a caller makes this throw.
  *
- * Checks, in this order: the tool exists, the caller may call it, the input is plain JSON of bounded depth, it matches the schema.
- * Transports ask `callBytes` before they read an input, and read no more than that.
+ * In order: the tool exists, the caller may call it, the input is plain JSON of bounded depth, it fits the schema. A
+ * transport that reads an input asks `callBytes` first, and reads no more than that.
  */
 
 import { z } from "zod";

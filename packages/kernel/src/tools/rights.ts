@@ -1,11 +1,12 @@
 /**
- * What an agent may change that is not its own. The owner may change everything; viewers never get here. An agent:
+ * What an agent may do to the blocks and conversations of others. The owner may do everything; a viewer is refused
+ * before this. An agent:
  *
- *   - creates blocks only with the roles model and tool: user and system messages are the owner's.
- *   - edits text that any agent or tool wrote, but not the owner's.
- *   - controls its own blocks (status, metadata, place), and conversations that it created (context, head). To others it adds at
- *     the end or on the side.
- *   - does not write metadata about a block's author, its origin, or what the server did with it.
+ * - speaks as itself: it creates blocks with the roles model and tool. What a user or the system says is the owner's.
+ * - edits any text that agents and tools wrote, but not what the owner said.
+ * - controls its own blocks (status, metadata, place), and conversations that it created (their context and head). In
+ *   others it appends at the end, or attaches beside.
+ * - does not write the metadata that says who wrote something, where it comes from, or what the server did with it.
  */
 
 import type { Block } from "../model/block.ts";

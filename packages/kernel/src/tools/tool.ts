@@ -1,9 +1,9 @@
 /**
- * The definition of a tool, and its inputs. The same definition serves models (MCP), people (web), programs (HTTP,
+ * What a tool is, and what it receives. The same definition serves models (MCP), people (web), programs (HTTP,
  * WebSocket) and the command line: one schema, one implementation. No transport here.
  *
- * JSON of the tools is snake_case; metadata keeps the keys that its kind defines. Schemas are module constants: building
- * one costs more than a call.
+ * JSON of the tools is snake_case; metadata keeps the keys that its kind defines. Schemas are module constants:
+ * building one costs more than a call.
  */
 
 import { z } from "zod";

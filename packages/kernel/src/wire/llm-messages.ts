@@ -1,7 +1,7 @@
 /**
- * The client's side of `llm_*` events: the messages that they add up to, and flat messages for clients from before them.
+ * The client's side of `llm_*` events: adds them up to messages, and provides flat messages for older clients.
  *
- * Idempotent: a start of what is known replaces it, so whoever resumes and is told something again has it once.
+ * Idempotent: a start of a known block replaces it, so a client that resumes and receives something again has it once.
  */
 
 import type { Json, JsonObject } from "../model/json.ts";

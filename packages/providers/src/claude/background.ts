@@ -1,6 +1,6 @@
 /**
- * What goes on in the background: a command or an agent whose call was answered when it was launched. Its call, and a
- * command's block, stay open until something tells its end: a notification, a look at its output, or that it was stopped.
+ * Background tasks: a command or an agent whose call was answered when it was launched. Its call, and a command's
+ * block, stay open until its end is reported: by a notification, a read of its output, or a stop.
  */
 
 import type { BlockKey, Json, JsonObject, Reason } from "@blockyard/kernel";

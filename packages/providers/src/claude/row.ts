@@ -1,8 +1,8 @@
 /**
- * What a one-line row shows of a tool call: the input in few words (`compactParams`).
+ * The one-line row of a tool call: the input in few words (`compactParams`).
  *
- * For people at a glance, not for machines: the whole input stands in the block. Paths are shown relative to the
- * working directory.
+ * For people at a glance, not for machines: the block has the whole input. Paths are shown relative to the working
+ * directory.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";

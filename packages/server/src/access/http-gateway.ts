@@ -1,6 +1,6 @@
 /**
- * The HTTP gateway: every request and every upgrade passes the guard here before a router, body or socket is touched. It also
- * disconnects callers whose token has been revoked.
+ * The HTTP gateway: every request and every upgrade passes the guard here before a router, a body or a socket is
+ * touched. It also watches open connections: a caller whose token has been revoked is disconnected.
  *
  * Nothing that an unauthenticated client sends may throw here: an exception in this file would end the process.
  */

@@ -1,9 +1,9 @@
 /**
- * Quotas of agents and viewers: requests, and stored data. The owner has none. All tokens of one name share a quota; counts are
- * lost when the server stops.
+ * Quotas of an agent or viewer: requests, and storage. The owner has none. All tokens of one name share them; the
+ * counts are lost when the server stops.
  *
- * Requests use a token bucket, which allows bursts but no floods. Stored data is counted at the commit, whatever its path, and
- * checked before more is accepted.
+ * Requests use a token bucket, so a burst is fine and a flood is not. Storage is counted at the commit, whichever way
+ * it came, and checked before more is accepted.
  */
 
 import { type Env, limits, type Op, type Problem, problem } from "@blockyard/kernel";

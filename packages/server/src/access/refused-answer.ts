@@ -1,6 +1,6 @@
 /**
- * The answer to a refused request: a problem as JSON, a page for a browser's address bar, a bare status for an upgrade. Then the
- * connection ends.
+ * The answer to a refused client: a problem as JSON, a page for somebody who typed the address into a browser, a bare
+ * status for an upgrade. Then the connection ends.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";

@@ -1,6 +1,7 @@
 /**
- * Revocations by other nodes. Each node keeps its own sessions; revocations are in the audit log, which the nodes share, so they
- * apply everywhere as soon as they are read. While the database does not answer, the last state applies.
+ * Revocations by other nodes. Each node keeps its own sessions; a revocation is in the audit log, which the nodes
+ * share, so it applies on every node as soon as that node reads it. While the database does not answer, the last read
+ * counts.
  */
 
 import type { AuditLog } from "@blockyard/kernel";

@@ -1,6 +1,5 @@
 /**
- * What of a result is shown at first, for the exports and for `show`: the kernel's rules, asked with what a whole block
- * knows of itself.
+ * The visible part of a collapsed result, for the exports and for `show`: the kernel's rules, applied to whole blocks.
  */
 
 import type { BlockSnapshot } from "@blockyard/kernel";

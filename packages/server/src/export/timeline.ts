@@ -1,6 +1,6 @@
 /**
- * An exported conversation as a reader goes through it: who speaks, what was said and changed, and quiet things gathered into
- * one. The same rules as on the page, asked with whole blocks.
+ * An exported conversation in reading order: speakers, what was said and changed, and groups of quiet steps. The same
+ * rules as on the page, applied to whole blocks.
  */
 
 import type { BlockSnapshot } from "@blockyard/kernel";

@@ -196,7 +196,7 @@ function wrap({ file, isSeatbelt }: Tool, spec: ChildSpec, confinement: Confinem
 const SAY = "printf '%s\\n' \"$1\" >&2; exit 126";
 const TOO_MUCH =
   "Not run: the folder has more repositories and git settings than the sandbox can protect. " +
-  "Serve a smaller folder, or take away some of them.";
+  "Serve a smaller folder, or remove some of them.";
 
 /** Where links lead; of what is not there, the path itself. */
 function real(path: string): string {

@@ -1,9 +1,10 @@
 /**
- * A conversation's turns as `llm_*` events for one reader: from its last cursor, from a given message, or from the running turns; then
- * everything live. It listens first, then reads, then skips live events that the read already covered.
+ * A conversation's turns as `llm_*` events for one reader: from where it stopped, from a message of its choice, or from
+ * the running turn; then everything live. Subscribe first, then read, then skip what the read has already sent.
  *
- * A cursor covers everything sent before it. A reader that resumes gets the blocks changed since in full, and the ends of turns;
- * a start that it already knows replaces its copy (llm-messages.ts), so nothing is doubled.
+ * A cursor stands for everything sent before it. A reader that resumes gets the blocks that have changed since in full,
+ * and the end of turns that have ended: a start of a known block replaces it (llm-messages.ts), so nothing is
+ * duplicated.
  */
 
 import {

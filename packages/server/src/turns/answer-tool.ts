@@ -1,6 +1,4 @@
-/**
- * The tool `turn.answer`: a person's answer to a running agent's ask.
- */
+/** The tool `turn.answer`: the owner's answer to a running agent's request. */
 
 import { type AskAnswer, askOf, type Call, isProblem, problem, tool } from "@blockyard/kernel";
 import { turnAnswer } from "./contract.ts";

@@ -1,9 +1,9 @@
 /**
- * Answers to agents' asks, by a person or a rule. Each ask is answered once: the first answer counts, and is written before the
- * agent gets it.
+ * Answers to agents' requests: a person's, or a rule's. Each ask is answered once, by whoever is first, and the answer
+ * is written before the agent gets it.
  *
- * An ask survives a server restart: its answer is then the next message in the agent's session, and what it allowed is not
- * asked again.
+ * An ask outlives its server: if the server stopped while it was open, the answer is the agent's next message, in its
+ * session, and what was allowed is not asked for a second time.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * Conversations in which something here waits for another node's turn. Each is followed until no other node runs a turn in it; then
- * it calls back once. It starts nothing itself.
+ * Conversations in which something waits here for another node's turn. Each is followed until no other node runs a turn
+ * in it; then the waiting callers are notified once. It starts nothing itself.
  */
 
 import { type ConversationId, isProblem, type Kernel } from "@blockyard/kernel";

@@ -1,10 +1,10 @@
 /**
- * The briefing: tells an agent with its own sessions what it does not know of a conversation, as text before the prompt. session.ts
- * selects the blocks; this file formats them.
+ * What an agent with sessions of its own is told of a conversation: blocks as text, in front of the prompt. session.ts
+ * decides which blocks; this file formats them.
  *
- * Block text cannot forge the frame around it: every line of a block begins with "|", the frame's own lines never do. The size is
- * bounded: long texts lose their middle, and if not everything fits, included blocks come first, then the newest. Pure: the same
- * blocks give the same text.
+ * No content can end the text's frame: every line of a block begins with "|", the frame's own lines never do. It is
+ * bounded: long texts lose their middle, and if not everything fits the newest is kept, after the explicitly included
+ * blocks. Pure: the same blocks give the same text.
  */
 
 import {

@@ -75,7 +75,7 @@ export const turnStart = contract({
       .nullable()
       .optional()
       .describe(
-        "Continue from this block instead of the conversation's head; null: from none, as a new beginning",
+        "Continue from this block instead of the conversation's head; null: start over, without a parent block",
       ),
     include: z
       .array(blockIdField)

@@ -1,9 +1,9 @@
 /**
- * The port for agents. A driver runs one provider's turns, in its agent's protocol: it starts a run for a turn (or continues with an
- * agent that stays alive between turns), and states the agent's abilities. turns.ts decides when a turn starts and ends, never
- * the driver.
+ * The port of agents. A driver runs turns of one provider, in its agent's protocol: it starts a run for a turn (or
+ * continues with an agent that stays alive between turns), and says what the agent can do. Turns (turns.ts) decide when
+ * a turn begins and ends; a driver never does.
  *
- * A run has no function for what its agent cannot do, and `abilities` lets page and command know in advance.
+ * A run has no function for what its agent cannot do, and `abilities` tells the page and the command in advance.
  */
 
 import type { AgentId, AskKind, ConversationId, Env, Problem } from "@blockyard/kernel";

@@ -1,6 +1,6 @@
 /**
- * Held messages: the turn before them was stopped, or their server went away. They are sent only on request. This file holds and
- * releases messages; waiting.ts defines how they are stored.
+ * Held messages: the turn before them was stopped, or their server is gone. They are not sent until somebody releases
+ * them. This file holds and releases messages; waiting.ts defines queued messages.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * The message that brings an agent an answer after a server restart, which interrupted its request. It quotes the ask and the
- * answer exactly, and says what to do now.
+ * The message that an agent gets if its request is answered after a server restart: the request was cut off, so the
+ * answer is a message. It states exactly what was asked and answered, and what to do now.
  */
 
 import type { Ask, AskQuestion, JsonObject } from "@blockyard/kernel";

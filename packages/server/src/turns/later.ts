@@ -1,6 +1,7 @@
 /**
- * Turns that continue later: a turn that stopped at a usage limit can be scheduled to continue when the limit resets. Schedules are
- * stored in the data directory and survive restarts; overdue ones run at the start.
+ * Turns that continue later: a turn that stopped at its account's usage limit knows when it can continue, and does so
+ * by itself if somebody requested it. Stored in the data directory, so that a restart forgets none; one that is overdue
+ * continues at the start.
  */
 
 import { readFileSync } from "node:fs";
@@ -37,7 +38,7 @@ interface LaterOptions {
   readonly start: (by: AgentId, request: TurnRequest) => Promise<unknown>;
 }
 
-export const GO_ON = "The usage limit that stopped you has been reset. Go on where you were.";
+export const GO_ON = "The usage limit that stopped you has been reset. Continue where you stopped.";
 
 export class Later {
   readonly #options: LaterOptions;

@@ -1,6 +1,6 @@
 /**
- * Checks logins of this machine's agents when no server runs. It uses the server's drivers, so that the command gives the same
- * answers as the page.
+ * Whether somebody is logged in to the agents of this machine, while no server runs: the same drivers ask the same
+ * agents, so that the command and the page say the same.
  */
 
 import { mkdtempSync, rmSync } from "node:fs";

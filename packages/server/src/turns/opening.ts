@@ -1,7 +1,7 @@
 /**
- * Opens a turn for an agent with its own sessions: chooses the session to resume (session.ts) and writes the briefing for it
- * (briefing.ts). The prompt remembers the briefing before the agent starts, so that it is sent once; if the agent never gets as
- * far as a session, the mark is ignored and the briefing is sent again.
+ * How a turn opens for an agent with its own sessions: which of them it continues (session.ts), and what it is told in
+ * front of the prompt (briefing.ts). This is recorded on the prompt before the agent starts, so that it is told once;
+ * if the agent never gets as far as a session, the record does not count and it is told again.
  */
 
 import { isProblem, type Kernel, type Problem } from "@blockyard/kernel";

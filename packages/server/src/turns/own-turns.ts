@@ -1,7 +1,7 @@
 /**
- * Turns that an agent starts by itself after a requested one: a background command of it ended, or a timer that it had set went off.
- * Each is opened as soon as nothing else runs in its conversation; if a message comes first, the agent continues in that
- * message's turn.
+ * Turns that an agent begins by itself, after a requested one: a background command has ended, or the agent had set an
+ * alarm. Each is opened as soon as nothing else runs in its conversation; if a message came first, the agent reports in
+ * that message's turn.
  */
 
 import { type AgentId, type ConversationId, isProblem, type Kernel, randomName } from "@blockyard/kernel";

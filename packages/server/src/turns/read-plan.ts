@@ -1,6 +1,6 @@
 /**
- * Checks that a plan is approved as it was read. Others can edit a plan up to the last moment: their changes after the version
- * that was read are not approved.
+ * A plan that is about to be approved, in the version that the approver has read. Others may edit plans too, up to the
+ * last moment: changes after that version are not approved.
  */
 
 import {

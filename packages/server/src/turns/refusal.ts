@@ -1,6 +1,6 @@
 /**
- * The text that an agent gets when the user denies a tool call: who denied it, why, and what to do. It is written for models;
- * ask-words.ts has the text for people.
+ * The text that an agent gets when the user denies a tool call: that it was the user, and why. A model reads it, so it
+ * is plain and imperative. ask-words.ts has the text that people read on the call.
  */
 
 export function refusalText(reason: string | undefined): string {

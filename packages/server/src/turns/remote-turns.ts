@@ -1,9 +1,9 @@
 /**
- * Turns that other nodes run on the same store. A request for one of them (stop, or an answer) is written to the turn's record as a
- * command; its node sees that commit like any other and carries it out. The store is the source of truth, so a lost message
- * loses no command.
+ * Remote turns: turns that other nodes run on the same store. A request for one of them (stop it, answer its questions)
+ * is stored in the turn's record as a command. The node that runs the turn receives it like every commit and executes
+ * it, and the conversation shows the result. So the store is the truth, and a lost message loses no command.
  *
- * Commands are part of the turn's record because only servers write it: no agent can approve its own requests.
+ * Commands are in turns because only servers write those: no agent can approve its own requests.
  */
 
 import {

@@ -1,8 +1,9 @@
 /**
- * A run with a second try: if the agent no longer has the session to resume, or its idle process has ended since an earlier turn, it
- * is started again in the same turn, with a new session. opening.ts writes the briefing for that.
+ * Starts a run a second time, in the same turn: if an agent says at once that the session to continue no longer exists,
+ * it is started again with a new one; so is one whose idle process from an earlier turn has ended meanwhile. opening.ts
+ * decides what it is told then.
  *
- * Like every run it ends once and never rejects; stopping it also prevents the second try.
+ * Like every run it ends once and never rejects; stopping it stops the current run and any further one.
  */
 
 import { type BlockId, isProblem, type Problem, problem, type Reason } from "@blockyard/kernel";

@@ -1,12 +1,13 @@
 /**
- * Chooses the session that a turn can resume, for agents that keep their own, and finds the blocks that it does not know.
+ * The sessions that an agent keeps itself: which of them a turn can continue, and what that session does not know.
  *
- * The context of a turn is the path to its prompt, without pruned blocks and with included ones. A session knows the blocks
- * of its own turns and their briefings, which are remembered as marks on the prompts. Two rules follow, for all agents:
- *   - A session that knows a block outside the context (it is on another branch, pruned, or no longer included) cannot forget
- *     it, so the turn does not resume it. If the agent can copy its session up to the end of a turn, the turn resumes a
- *     copy of the part that it may know.
- *   - Blocks of the context that the session does not know, or that changed since, are in the briefing (see briefing.ts).
+ * The context of a turn is the path to its prompt, minus pruned blocks, plus included ones. A session knows the
+ * blocks of its own turns, and what it was told in front of them, which is recorded on the prompt. Two rules
+ * follow, for every agent alike:
+ *   - A session that knows something outside the context (on another branch, pruned, or no
+ *     longer included) cannot forget it, so the turn does not continue it.
+ *     If the agent can copy its session up to the end of a turn, the turn continues a copy of the part that it may know.
+ *   - What belongs to the context and is unknown to the session, or has changed since, is told (see briefing.ts).
  */
 
 import {

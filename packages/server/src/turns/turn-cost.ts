@@ -1,6 +1,7 @@
 /**
- * The cost of a turn whose agent states none: its tokens and those of its sub-agents, at the prices in the user's table. If any price
- * is unknown there is no cost, because a partial one would look complete.
+ * The cost of a turn whose agent does not state it: its own tokens and those of its sub-agents, each at the model's
+ * price in the user's table. If one of these prices is unknown, there is no cost: a part of it would look like the
+ * whole.
  */
 
 import type { BlockEvent, Usage } from "@blockyard/kernel";

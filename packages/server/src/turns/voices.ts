@@ -1,7 +1,7 @@
 /**
- * Marks whose words a model reads. Text of the person who asks and of agents that this server runs stays as it is. Text written or
- * changed by others (programs with their own token) is quoted line by line, with its author, so that it cannot pass for the
- * person's words or the model's own.
+ * Who wrote what a model reads. Text of the requesting person, and of the agents that this server runs, is passed as it
+ * is. Everything else was written or changed by others (programs with their own token): it is marked with their name,
+ * and every line of it is quoted, so that no text can pass for the person's, or for the model's own.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * Checks the owner's answer against its ask and writes it to the block: once, and only for asks of the running agent. It does not
- * tell the agent.
+ * The owner's answer to an ask, checked against the request and written to the asking block: once, and only for what
+ * the running agent has asked. Sending it to the agent is a separate step.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * What a renderer is: a component for one kind of block. It gets the block's record and asks for the text itself, if it
- * shows it: what is closed is neither loaded nor drawn.
+ * The type of a renderer: a component for one kind of block. It gets the block's record and requests the text itself,
+ * if it shows it: a collapsed text is neither loaded nor drawn.
  */
 import type { Block, Text } from "@blockyard/kernel";
 import type { ReactNode } from "react";

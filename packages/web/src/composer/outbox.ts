@@ -1,7 +1,7 @@
 /**
- * Prompts on their way to the server, by conversation: one behind the other, in the order in which they were sent. Where one is not
- * taken, those behind it come back with it, so that none overtakes it. Those behind the first prompt of a conversation go to the
- * conversation that it has made.
+ * Prompts in flight to the server, by conversation: one after the other, in the order in which they were sent. If one
+ * is refused, those after it return with it, so that none overtakes it. Those after the first prompt of a conversation
+ * go to the conversation that it created.
  */
 import type { ConversationId } from "@blockyard/kernel";
 import { Cell, useCell } from "../state/cell.ts";

@@ -1,6 +1,4 @@
-/**
- * The foot of a turn: who answered, what it cost, what it read and wrote, how long it took, how it ended.
- */
+/** The foot of a turn: model, cost, tokens, duration, and how it ended. */
 import {
   agentName,
   formatCount,

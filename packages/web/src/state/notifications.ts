@@ -1,6 +1,6 @@
 /**
- * The browser's notifications: when a conversation begins to need the reader, and when a turn ends. Only where the reader has
- * asked for them and the browser allows it, and not about what is being looked at.
+ * The browser's notifications: when a conversation begins to need the reader, and when a turn ends. Only if the reader
+ * has asked for them and the browser allows it, and not for the conversation on the screen.
  */
 import type { News } from "./news.ts";
 import { preferences } from "./preferences.ts";

@@ -1,6 +1,6 @@
 /**
- * What the page is looking at and doing, beyond its address: the focused block, what is edited or inspected, which
- * overlay is open, which branch of a conversation is shown. None of it is stored.
+ * The page's current state beyond its address: the focused block, the edited or inspected one, the open overlay, the
+ * branch of a conversation. None of it is stored.
  */
 
 import type { BlockId, ConversationId } from "@blockyard/kernel";

@@ -1,6 +1,6 @@
 /**
- * The session: the replica, its link, and the page's subscriptions to it. Changes are gathered and delivered once per animation
- * frame, only to components that show what changed: a block that did not change does not render.
+ * The session: the replica, its socket, and its subscribers. Incoming changes are batched and delivered once per
+ * animation frame, and only to components that show a changed part: an unchanged block does not render.
  */
 
 import { ownEnv, type ToolAnswer, type ToolInput, type ToolName } from "@blockyard/client";

@@ -1,8 +1,8 @@
 /**
- * The broadcast over NATS: one subject per store, core messages only, nothing kept by the broker.
+ * The broadcast over NATS: one subject per store, core messages only, nothing stored by the broker.
  *
- * A broker that is not there, goes away or stands still costs nothing but the wait until nodes look for themselves: what
- * cannot be sent at once is dropped, and the connection is tried again for ever. Nobody waits for it, also not the start.
+ * A broker that is missing, disconnects or hangs costs nothing but the wait until nodes poll: what cannot be sent at
+ * once is dropped, and the connection is retried for ever. Nothing waits for it, not even the start.
  */
 
 import type { Broadcast, BroadcastMessage } from "@blockyard/kernel";

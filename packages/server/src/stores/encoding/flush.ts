@@ -1,6 +1,7 @@
 /**
- * Flushing: writing heads (memtable.ts) into the tables, inside a transaction that the caller has begun. The heads
- * themselves are told only after the transaction was committed. Also the way back: what the tables have of an owner.
+ * Flushing: writes heads (memtable.ts) into the tables, inside a transaction that the caller has begun. The heads
+ * themselves are updated only after the transaction was committed. Also the reverse: reads an owner's data from the
+ * tables.
  */
 
 import type { Compacted, LogPoint, Op } from "@blockyard/kernel";

@@ -1,6 +1,6 @@
 /**
- * A look at a database that no server has open, without changing it: is every page where it belongs? For the doctor;
- * what a start checks is in integrity.ts.
+ * Checks a database that no server has open, without changing it: is every page where it belongs? For the doctor;
+ * integrity.ts has the checks of a start.
  */
 
 import { DatabaseSync } from "node:sqlite";

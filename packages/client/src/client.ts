@@ -78,11 +78,16 @@ export class Client {
       url: url.replace(/\/$/, ""),
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     };
-    const told = (state: LinkState) => {
+    const onLinkState = (state: LinkState) => {
       onState?.(state);
       for (const notify of this.#waiting) notify(state);
     };
-    this.#link = new Link({ replica: this.replica, url, told, ...(token === undefined ? {} : { token }) });
+    this.#link = new Link({
+      replica: this.replica,
+      url,
+      onState: onLinkState,
+      ...(token === undefined ? {} : { token }),
+    });
   }
 
   get state(): LinkState {

@@ -26,7 +26,7 @@ export interface LinkOptions {
   /** What shows, besides the cookie, that the server's own page asks; undefined where there is none now. */
   readonly ticket?: () => Promise<string | undefined>;
   /** Told of every change of the state. */
-  readonly told: (state: LinkState) => void;
+  readonly onState: (state: LinkState) => void;
 }
 
 /** What WebSocket is outside of browsers. */
@@ -37,7 +37,7 @@ export class Link {
   readonly #url: string;
   readonly #headers: Record<string, string>;
   readonly #ticket: LinkOptions["ticket"];
-  readonly #told: (state: LinkState) => void;
+  readonly #onState: (state: LinkState) => void;
   #state: LinkState = { state: "connecting", tries: 0 };
   #socket: WebSocket | undefined;
   #tries = 0;
@@ -48,12 +48,12 @@ export class Link {
   #openedAt = Number.POSITIVE_INFINITY;
   #pings = 0;
 
-  constructor({ replica, url, token, ticket, told }: LinkOptions) {
+  constructor({ replica, url, token, ticket, onState }: LinkOptions) {
     this.#replica = replica;
     this.#url = url.replace(/\/$/, "");
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     this.#ticket = ticket;
-    this.#told = told;
+    this.#onState = onState;
   }
 
   get state(): LinkState {
@@ -74,7 +74,7 @@ export class Link {
   close(): void {
     clearTimeout(this.#retry);
     clearInterval(this.#beats);
-    this.#heard();
+    this.#heardBack();
     const socket = this.#socket;
     this.#socket = undefined;
     socket?.close();
@@ -84,7 +84,7 @@ export class Link {
 
   #set(state: LinkState): void {
     this.#state = state;
-    this.#told(state);
+    this.#onState(state);
   }
 
   #open(): void {
@@ -106,7 +106,7 @@ export class Link {
     const socket = isBare ? new WebSocket(url) : new (WebSocket as unknown as Socket)(url, { headers });
     this.#socket = socket;
     socket.onopen = () => {
-      this.#heard();
+      this.#heardBack();
       this.#replica.connected((frame) => {
         if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
       });
@@ -117,7 +117,7 @@ export class Link {
 
   #receive(socket: WebSocket, data: unknown): void {
     if (socket !== this.#socket || typeof data !== "string") return;
-    this.#heard();
+    this.#heardBack();
     const frame = JSON.parse(data) as ServerFrame;
     this.#replica.receive(frame);
     if (frame.type !== "hello") return;
@@ -128,7 +128,7 @@ export class Link {
   #closed(socket: WebSocket): void {
     if (socket !== this.#socket) return;
     this.#socket = undefined;
-    this.#heard();
+    this.#heardBack();
     this.#replica.disconnected();
     const bye = this.#replica.bye;
     if (bye && !bye.resumable) return this.#refuse(bye.message);
@@ -172,7 +172,7 @@ export class Link {
     socket.send(JSON.stringify({ type: "ping", n: ++this.#pings }));
   }
 
-  #heard(): void {
+  #heardBack(): void {
     clearTimeout(this.#patience);
     this.#patience = undefined;
   }

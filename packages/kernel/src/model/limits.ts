@@ -158,8 +158,8 @@ export const limits = {
   /** A beat is due every third of a lease. One that comes later than this says that the store, or this node, was away. */
   beatGapMs: 8_000,
   /** How long a node that runs a turn has to carry out what was asked of it by way of another one. */
-  orderMs: 10_000,
-  ordersPerTurn: 100,
+  commandMs: 10_000,
+  commandsPerTurn: 100,
   /** Text of one answer of conversation.context. */
   contextChars: 32 * 1024 * 1024,
   /** Blocks of elsewhere in one conversation's context. */

@@ -67,7 +67,7 @@ export async function lastResults(
 }
 
 /** How a turn that an agent has begun ends. */
-export interface LeasedEnd {
+interface LeasedEnd {
   readonly status: "done" | "error";
   readonly reason?: Reason | undefined;
   /** Its agent was away for too long. */

@@ -1,6 +1,6 @@
 /**
- * The one line of a call, and of a thought: what it says wherever it is shown. A command is shown as itself, whatever its tool
- * is called; everything else by what people call the tool (tool-title.ts) and what it was asked.
+ * The one line of a call, and of a thought, wherever it is shown. A command is shown as itself, whatever its tool is
+ * called; everything else by the tool's plain name (tool-title.ts) and its input.
  */
 
 import { askOf } from "../model/ask.ts";

@@ -1,6 +1,6 @@
 /**
- * conversation.fork: go on from an older block. In the same conversation that is a new block whose parent is not the
- * head; into a new one, the path to the block is copied, in one commit, each copy naming its source.
+ * conversation.fork: continue from an older block. In the same conversation, that is a new block whose parent is not
+ * the head. Into a new one, the path to the block is copied in one commit, each copy naming its source.
  */
 
 import { z } from "zod";

@@ -1,8 +1,8 @@
 /**
  * Prompts and their answers: the turns of a session.
  *
- * A prompt that is sent while another is open stands where it was sent, and its turn begins when the open one is
- * answered. `stopReason` does not say whether a turn failed; what the program said does.
+ * A prompt that is sent while another is open is placed where it was sent, and its turn begins when the open one is
+ * answered. `stopReason` does not say whether a turn failed; the program's errors do.
  */
 
 import { addUsage, type BlockEvent, type JsonObject, NO_USAGE, type Usage } from "@blockyard/kernel";
@@ -203,7 +203,7 @@ function turnUsage(
 }
 
 /** Whether cached tokens are part of `inputTokens` shows in the total. */
-export function acpUsage(said: JsonObject): Usage {
+function acpUsage(said: JsonObject): Usage {
   const cacheRead = count(said.cachedReadTokens);
   const cacheWrite = count(said.cachedWriteTokens);
   const output = count(said.outputTokens);

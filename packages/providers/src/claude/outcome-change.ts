@@ -1,6 +1,6 @@
 /**
- * Results of the tools that change files: real unified diffs. From the payload's hunks where there is one; below
- * sub-agents and in old versions, which give none, from what the call asked for, marked as such.
+ * Results of the tools that change files: real unified diffs. From the payload's hunks if there are any; below
+ * sub-agents and in old versions, which have none, from the call's input, marked as such.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";

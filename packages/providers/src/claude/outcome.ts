@@ -49,7 +49,7 @@ export interface Outcome {
 export type Show = (report: ToolReport) => Outcome | undefined;
 
 /** What the model was given, taken apart. */
-export interface Content {
+interface Content {
   readonly text: string;
   readonly images: readonly JsonObject[];
   readonly references: readonly string[];

@@ -1,8 +1,8 @@
 /**
  * Tool results: the blocks below a call, and the end of the call.
  *
- * One table says which tool's result is shown how; what it does not know, and what failed, is shown as plain text.
- * A result whose call nobody has seen (a resumed session) is still shown, without a parent.
+ * One table says how each tool's result is shown; an unknown or failed one is shown as plain text. A result without a
+ * known call (a resumed session) is still shown, without a parent.
  */
 
 import type { BlockKey, Json, JsonObject, Reason } from "@blockyard/kernel";
@@ -74,7 +74,7 @@ const OUTCOMES: ReadonlyMap<string, Show> = new Map<string, Show>([
 ]);
 
 /** One `tool_result` of a user line. `payload` is the line's, and so belongs to it only where it is the only one. */
-export interface ToolResult {
+interface ToolResult {
   readonly block: JsonObject;
   readonly payload: Json | undefined;
   readonly meta: JsonObject;

@@ -44,7 +44,7 @@ function write(out: Out, piece: Piece, text: string): void {
   out.push({ type: "block-append", key: piece.key, text });
 }
 
-export interface TextEnd {
+interface TextEnd {
   readonly said: string;
   readonly citations: readonly Json[];
   readonly reason?: Reason | undefined;

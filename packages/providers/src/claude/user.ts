@@ -1,6 +1,6 @@
 /**
- * User lines: tool results, replayed prompts, the prompts of sub-agents, and what the CLI itself puts into the user's
- * place. Only what a person typed, or an agent was asked, is shown as the user's; the rest are notices.
+ * User lines: tool results, replayed prompts, the prompts of sub-agents, and what the CLI itself writes in the user's
+ * name. Only text that a person typed, or that is an agent's prompt, is shown as the user's; the rest are notices.
  */
 
 import type { JsonObject } from "@blockyard/kernel";

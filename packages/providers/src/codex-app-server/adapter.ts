@@ -1,11 +1,13 @@
 /**
- * The adapter of `codex app-server`, 0.130 to 0.166: both directions of its traffic (see traffic.ts), or what it printed alone.
+ * The adapter of `codex app-server`, 0.130 to 0.166: both directions of its traffic (see traffic.ts), or its output
+ * alone.
  *
- * Lines of the agent are notifications, answers to the client, and questions of its own. What the client says counts where it
- * answers such a question; everything else it asks for shows in what the agent does. Threads of sub-agents come on the same
- * connection and stand below the call that started them.
+ * The agent's lines are notifications, answers to the client, and its own requests. The client's lines count only if
+ * they answer such a request; the effect of its own requests shows in what the agent does. Threads of sub-agents come
+ * on the same connection and are below the call that started them.
  *
- * Bookkeeping of the protocol is no block; a notification, an item or a question of a kind that is not known is an `unknown` block.
+ * Bookkeeping of the protocol is no block; a notification, an item or a request of an unknown kind is an `unknown`
+ * block.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";

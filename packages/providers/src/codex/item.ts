@@ -128,7 +128,7 @@ export function readLogItem(item: JsonObject): ToolItem | undefined {
   }
 }
 
-export function readStatus(item: JsonObject): ItemStatus {
+function readStatus(item: JsonObject): ItemStatus {
   const status = textOf(item.status);
   if (status === "in_progress") return "running";
   if (status === "declined") return "denied";
@@ -290,7 +290,7 @@ export function agentState(thread: string, state: Json): AgentState {
 }
 
 /** `{secs, nanos}`. */
-export function durationOf(value: Json | undefined): number | undefined {
+function durationOf(value: Json | undefined): number | undefined {
   const duration = objectOf(value);
   const seconds = numberOf(duration.secs);
   if (seconds === undefined) return undefined;
@@ -298,7 +298,7 @@ export function durationOf(value: Json | undefined): number | undefined {
 }
 
 /** A folder, whether it was written as a path or as a `file:` address. */
-export function folderOf(value: Json | undefined): string | undefined {
+function folderOf(value: Json | undefined): string | undefined {
   const text = wordsOf(value);
   if (text === undefined || !text.startsWith("file://")) return text;
   const path = text.slice("file://".length);

@@ -2,9 +2,9 @@
  * The importer of Codex's rollout logs, `~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, 0.47 to 0.166.
  *
  * Gives what the live stream gives, and what it hides: prompts, failed calls, diffs, exit codes, sub-agents' threads
- * below the calls that started them. Instructions and bookkeeping are left out; what nobody knows is an `unknown`
- * block. Keys are made of the log's own ids (call ids, message ids, ordinals), so that importing again names the same
- * blocks. See log-index.ts for which of two records that say the same counts.
+ * below the calls that started them. Instructions and bookkeeping are left out; an unknown record is an `unknown`
+ * block. Keys are built from the log's own ids (call ids, message ids, ordinals), so that importing again names the
+ * same blocks. log-index.ts decides which of two equal records counts.
  */
 
 import type { BlockEvent, BlockKey, JsonObject } from "@blockyard/kernel";

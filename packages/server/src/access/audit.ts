@@ -10,7 +10,7 @@ import type { Caller } from "./auth.ts";
 import { AUDIT_TEXT_CHARS } from "./limits.ts";
 
 /** Who does something: a caller, a command of this machine, or the server itself. */
-export type Doer = Pick<Caller, "agent" | "role" | "session"> & { readonly by: string };
+type Doer = Pick<Caller, "agent" | "role" | "session"> & { readonly by: string };
 
 export class Audit {
   readonly #entries: AuditLog;

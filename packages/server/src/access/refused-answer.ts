@@ -1,5 +1,5 @@
 /**
- * What whoever is refused is answered with: a problem as JSON, a page for somebody who has typed the address into a browser, a bare
+ * The answer to a refused client: a problem as JSON, a page for somebody who typed the address into a browser, a bare
  * status for an upgrade. Then the connection ends.
  */
 

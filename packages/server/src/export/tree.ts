@@ -1,7 +1,7 @@
 /**
- * An exported conversation as a tree: the way to the head, what hangs off each block, and the ways that were left. The
- * order is the page's: a call, what its sub-agent did, its results, then what came behind them. Every block is in it exactly once, except for
- * messages that have waited: once such a one has run, it stands where it was said.
+ * An exported conversation as a tree: the path to the head, what is attached to each block, and the other branches. The
+ * order is the page's: a call, its sub-agent's work, its results, then what followed them. Every block is in it exactly
+ * once, except queued messages: once such a message has run, it appears where it was said.
  */
 
 import type { BlockSnapshot, ExportLine, TurnView } from "@blockyard/kernel";
@@ -59,17 +59,6 @@ function withAuthor<B extends BlockSnapshot>(block: B, { provider, created_by }:
 /** A block whose paths are shown as on the page: without the conversation's folder. */
 function withPaths<B extends BlockSnapshot>(block: B, { metadata }: ExportHead): B {
   return { ...block, metadata: withShortPaths(block.metadata, metadata.cwd) };
-}
-
-/** All blocks in the order in which they are shown. */
-export function* blocksIn(nodes: readonly ExportNode[]): Generator<ExportNode> {
-  for (const node of nodes) {
-    yield node;
-    yield* blocksIn(node.work);
-    yield* blocksIn(node.results);
-    yield* blocksIn(node.nested);
-    for (const branch of node.branches) yield* blocksIn(branch);
-  }
 }
 
 class Planter {

@@ -39,7 +39,7 @@ export interface SandboxOptions {
 }
 
 /** How a program would run. */
-export interface SandboxState {
+interface SandboxState {
   readonly isConfined: boolean;
   /** The owner wants it so. Otherwise the system cannot, and every run is asked for. */
   readonly isChosen: boolean;
@@ -47,7 +47,7 @@ export interface SandboxState {
   readonly words: string;
 }
 
-export interface Wish {
+interface Wish {
   readonly network?: boolean | undefined;
   /** Of the workspace, what is not seen, and what is only read. */
   readonly veil?: Veil | undefined;
@@ -196,7 +196,7 @@ function wrap({ file, isSeatbelt }: Tool, spec: ChildSpec, confinement: Confinem
 const SAY = "printf '%s\\n' \"$1\" >&2; exit 126";
 const TOO_MUCH =
   "Not run: the folder has more repositories and git settings than the sandbox can protect. " +
-  "Serve a smaller folder, or take away some of them.";
+  "Serve a smaller folder, or remove some of them.";
 
 /** Where links lead; of what is not there, the path itself. */
 function real(path: string): string {

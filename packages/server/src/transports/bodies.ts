@@ -13,7 +13,7 @@ import { ENVELOPE_BYTES } from "./limits.ts";
 import type { NodeContext } from "./node-bindings.ts";
 import { type Parsed, parseBytes } from "./strict-json.ts";
 
-export interface BodyOptions {
+interface BodyOptions {
   readonly callerOf: (request: IncomingMessage) => Caller;
   /** How long a caller's input of a tool may be, or why it would be refused whatever it says. */
   readonly callBytes: (caller: Caller, tool: string) => number | Problem;

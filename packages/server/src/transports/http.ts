@@ -77,7 +77,7 @@ export interface HttpOptions {
 }
 
 type Asked = Context<{ Bindings: NodeBindings }>;
-export type App = Hono<{ Bindings: NodeBindings }>;
+type App = Hono<{ Bindings: NodeBindings }>;
 
 export function httpApp(options: HttpOptions): App {
   const app: App = new Hono();

@@ -6,7 +6,7 @@
 import type { Env } from "@blockyard/kernel";
 import { AGENT_LINGER_MS, AGENT_SILENT_MS } from "./limits.ts";
 
-export interface AgentWatchOptions {
+interface AgentWatchOptions {
   readonly env: Env;
   readonly silentMs?: number | undefined;
   readonly lingerMs?: number | undefined;

@@ -28,7 +28,7 @@ export interface Picture {
   readonly bytes: Uint8Array;
 }
 
-export interface AttachedFile {
+interface AttachedFile {
   readonly name: string;
   readonly text: string;
 }

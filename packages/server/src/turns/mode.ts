@@ -34,7 +34,7 @@ export function isFree({ allow, mode, sandbox }: Freedom): boolean {
 }
 
 /** What a driver lets one choose. */
-export interface Choosable {
+interface Choosable {
   readonly abilities: { readonly modes: readonly Mode[]; readonly sandboxes: readonly SandboxChoice[] };
   /** What gives full access to an agent that could have it, and has not; absent where nothing does. */
   readonly fullNeeds?: string;

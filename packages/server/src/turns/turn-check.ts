@@ -10,7 +10,7 @@ import type { DriverTable } from "./driver-table.ts";
 import { checkEffort, checkMode, checkSandbox } from "./mode.ts";
 import type { TurnRequest } from "./run.ts";
 
-export interface TurnCheckOptions {
+interface TurnCheckOptions {
   readonly kernel: Kernel;
   readonly drivers: DriverTable;
   /** What the owner has to be asked before anything runs in a folder; undefined: nothing. */

@@ -20,7 +20,7 @@ export const ELSEWHERE = problem("busy", "another node is running a turn in this
 /** An agent goes on by itself, and nobody has said anything for long. */
 export const ALONE = problem(
   "busy",
-  `The agent went on by itself ${OWN_TURNS} times without a message from you, and was stopped. Send one to go on.`,
+  `The agent continued by itself ${OWN_TURNS} times without a message from you, and was stopped. Send a message to continue.`,
 );
 
 export class TurnOpener {

@@ -49,7 +49,7 @@ import { isTaken, moveWaiting, writeWaiting } from "./waiting.ts";
 import type { WorkspaceObserver } from "./workspace/observed.ts";
 import type { Given } from "./write-answer.ts";
 
-export interface TurnsOptions {
+interface TurnsOptions {
   readonly kernel: Kernel;
   readonly drivers: readonly Driver[];
   /** What the owner has to be asked before anything runs in a folder; undefined: nothing. */

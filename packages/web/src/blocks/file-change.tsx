@@ -1,6 +1,6 @@
 /**
- * File changes: each file with what was done to it and its diff, coloured as its source. Where a call has changed one file, its
- * line names the file already.
+ * File changes: each file with its change and its diff, coloured like its source. If a call has changed one file, its
+ * line already names the file.
  */
 import {
   type Block,

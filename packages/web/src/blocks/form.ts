@@ -1,6 +1,6 @@
 /**
- * What the rules say of a result that the page draws: whether it is whole, cut, or only its call's line. The rules are the
- * kernel's; this asks them with what the page knows: what the reader has opened, and what hangs off it.
+ * How the rules show a result on the page: in full, cut, or only as its call's line. The rules are the kernel's; this
+ * file adds what the page knows: what the reader has expanded, and what is attached to it.
  */
 import { type Block, type BlockId, type Extent, type Form, formOf } from "@blockyard/kernel";
 import { createContext, useContext } from "react";
@@ -28,11 +28,11 @@ export function useForm(block: Block, extent: Extent): Form {
   return formOf({ ...block, ...known }, call, extent);
 }
 
-/** What is shown of a result, as far as its length does not matter. */
+/** What is shown of a result, as far as its length does not matter; only whether it has a text. */
 export function shortForm(
   result: Block,
   call: Block,
   known: { readonly isFollowed: boolean; readonly isLivingTodo: boolean; readonly isOpened: boolean },
 ): Form {
-  return formOf({ ...result, ...known }, call, { lines: 1, chars: 1 });
+  return formOf({ ...result, ...known }, call, { lines: 1, chars: Math.min(1, result.chars) });
 }

@@ -1,6 +1,6 @@
 /**
- * A tool call: its line, and below it what the rules show of what came of it. Opened, it shows its input and its results. What a
- * sub-agent did is opened from the same line and shown as rows of its own.
+ * A tool call: its line, and below it the visible part of its outcome. Expanded, it shows its input and its results. A
+ * sub-agent's work is expanded from the same line and shown as separate rows.
  */
 
 import {

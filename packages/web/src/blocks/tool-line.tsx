@@ -1,5 +1,5 @@
 /**
- * The line of a call: what it does, what it was asked, what came of it, how long it took and how it ended. A command is its own
+ * The line of a call: what it does, its input, its outcome, how long it took and how it ended. A command is its own
  * text; an edit of one file names the file, which can be opened from here.
  */
 

@@ -1,6 +1,6 @@
 /**
- * The foot of the composer: whom it asks, with which model, how freely; and the buttons that send, queue and stop. What is chosen
- * while the agent works changes how it goes on, where it can.
+ * The foot of the composer: agent, model and mode; and the buttons that send, queue and stop. A choice made while the
+ * agent works applies to the running turn, if the agent supports that.
  */
 import type { ToolInput } from "@blockyard/client";
 import { agentName, type ConversationId, isProblem, type View } from "@blockyard/kernel";

@@ -1,6 +1,4 @@
-/**
- * The foot of a turn: who answered, what it cost, what it read and wrote, how long it took, how it ended.
- */
+/** The foot of a turn: model, cost, tokens, duration, and how it ended. */
 import {
   agentName,
   formatCount,
@@ -88,7 +86,7 @@ interface UsageTextProps {
   readonly uncounted?: true | undefined;
 }
 
-export function UsageText({ usage, uncounted }: UsageTextProps): ReactNode {
+function UsageText({ usage, uncounted }: UsageTextProps): ReactNode {
   const { input, cacheRead, output } = usage;
   const counts = `${input.toLocaleString("en-US")} tokens in, ${cacheRead.toLocaleString("en-US")} of them cached; ${output.toLocaleString("en-US")} out`;
   const title = uncounted ? `${counts}. ${UNCOUNTED}` : counts;

@@ -1,6 +1,6 @@
 /**
- * A diff on the page: one column or two, numbers on both sides, changed words marked, in the colours of its source. What was and
- * what is are coloured as a text each: a line that was deleted belongs to the one, a line that was added to the other.
+ * A diff on the page: one column or two, numbers on both sides, changed words marked, in the colours of its source. The
+ * old and the new text are coloured separately: a deleted line belongs to the old one, an added line to the new one.
  */
 
 import { type CSSProperties, Fragment, memo, type ReactNode, useMemo } from "react";

@@ -1,16 +1,16 @@
 /**
- * Rows: what the list shows, one after the other. A pure function of the tree: the path to the chosen head, what hangs off
- * it where that is open, who speaks, and a footer behind each turn.
+ * Rows: what the list shows, in order. A pure function of the tree: the path to the chosen head, expanded attachments,
+ * speakers, and a footer after each turn.
  *
- * A tool call and its results are one row. What a sub-agent did are rows of their own, deeper, so that the list can
- * leave out those that are off the screen; its report then is a row behind them. Quiet rows that follow each other are one
- * row, with rows of their own behind it while it is open; what the reader has opened by itself, or is writing in, is not gathered.
+ * A tool call and its results are one row. A sub-agent's work is separate rows, deeper, so that the list can skip those
+ * off the screen; its report is then a row after them. Consecutive quiet rows are one row, followed by their own rows
+ * while it is expanded; a row that the reader has expanded by itself, or is writing in, is not grouped.
  */
 import { askOf, type Block, type BlockId, gather, isResult, livingTodos } from "@blockyard/kernel";
 import { isQuietRow, todoStep } from "./entry.ts";
 import type { Outline, Tree } from "./tree.ts";
 
-export interface BlockRow {
+interface BlockRow {
   readonly type: "block";
   readonly key: string;
   readonly id: BlockId;
@@ -48,7 +48,7 @@ export type Row =
   /** Blocks that are taken out of the context, collapsed together. */
   | { readonly type: "pruned"; readonly key: string; readonly ids: readonly BlockId[] };
 
-export interface Shown {
+interface Shown {
   readonly thinking: boolean;
   readonly tools: boolean;
   readonly system: boolean;
@@ -163,7 +163,7 @@ export function idsOf(row: Row): readonly BlockId[] {
   return row.type === "block" ? [row.id] : row.type === "gathered" ? row.ids : [];
 }
 
-export function gatheredName(first: BlockId): string {
+function gatheredName(first: BlockId): string {
   return `quiet:${first}`;
 }
 
@@ -281,7 +281,7 @@ function addBlock(
   }
 }
 
-export function isVisible(block: Block, shown: Shown): boolean {
+function isVisible(block: Block, shown: Shown): boolean {
   if (isQueued(block)) return isLeftOver(block);
   if (block.kind === "thinking") return shown.thinking;
   if (askOf(block.metadata) !== undefined) return true;

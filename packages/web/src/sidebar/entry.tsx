@@ -1,6 +1,5 @@
 /**
- * One conversation in the list: whose it is, its title, what it is doing. What it cost and when is shown beside it where one
- * points at it or comes to it by keyboard.
+ * One conversation in the list: its agent, its title, its state. Cost and time are shown on hover or keyboard focus.
  */
 
 import { exactText, formatAge, plural, spentWords } from "@blockyard/kernel";

@@ -100,7 +100,7 @@ function countFolders(
   return [...counts].sort(([a, m], [b, n]) => Number(b === root) - Number(a === root) || n - m);
 }
 
-export function folderName(path: string): string {
+function folderName(path: string): string {
   return path.split("/").filter(Boolean).at(-1) ?? path;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What is open and what is closed, by name, outside of the components: rows that leave the screen and come back are as
- * they were. "All" sets what counts for everything of the conversation that is shown, until somebody opens or closes it. Names in a
- * conversation have its id; other conversations and the lists beside it stay as they are.
+ * What is expanded and collapsed, by name, outside the components: rows that leave the screen and come back are
+ * unchanged. "All" applies to everything in the current conversation, until somebody expands or collapses a part. Names
+ * in a conversation include its id; other conversations and the lists beside it do not change.
  */
 import { useCallback, useSyncExternalStore } from "react";
 

@@ -1,6 +1,6 @@
 /**
- * The session: the replica, its socket, and who is told when. Changes that arrive are gathered and told once per
- * animation frame, and only to those who show what changed: a block that did not change does not render.
+ * The session: the replica, its socket, and its subscribers. Incoming changes are batched and delivered once per
+ * animation frame, and only to components that show a changed part: an unchanged block does not render.
  */
 
 import { ownEnv, type ToolAnswer, type ToolInput, type ToolName } from "@blockyard/client";
@@ -47,7 +47,7 @@ export class Session {
   constructor(url: string) {
     this.replica = new Replica({ env: ownEnv, isBrief: true });
     this.link = new PageLink(this.replica, url);
-    this.replica.listen((change) => this.#hear(change));
+    this.replica.listen((change) => this.#onChange(change));
   }
 
   /** `topic` is a block's id, or one of the topics below. */
@@ -156,7 +156,7 @@ export class Session {
     return role !== undefined && !may(role as CallerRole, "write");
   }
 
-  #hear(change: ViewChange): void {
+  #onChange(change: ViewChange): void {
     const { conversation } = change;
     this.waitsFor.set([...this.replica.views.values()].find((view) => view.waitsFor)?.waitsFor);
     if (change.blocks) for (const id of change.blocks) this.#dirty.add(id);
@@ -185,18 +185,18 @@ export class Session {
     const topics = [...this.#dirty];
     this.#dirty.clear();
     for (const topic of topics) {
-      if (topic.startsWith(EVERYTHING)) this.#tellAll(topic.slice(EVERYTHING.length));
-      else this.#tell(topic);
+      if (topic.startsWith(EVERYTHING)) this.#notifyAll(topic.slice(EVERYTHING.length));
+      else this.#notify(topic);
     }
   }
 
-  #tellAll(conversation: ConversationId): void {
+  #notifyAll(conversation: ConversationId): void {
     for (const topic of [...this.#listeners.keys()]) {
-      if (topic.startsWith(`${conversation}/`) || topic.endsWith(`:${conversation}`)) this.#tell(topic);
+      if (topic.startsWith(`${conversation}/`) || topic.endsWith(`:${conversation}`)) this.#notify(topic);
     }
   }
 
-  #tell(topic: string): void {
+  #notify(topic: string): void {
     const listeners = this.#listeners.get(topic);
     if (listeners) for (const listener of [...listeners]) listener();
   }

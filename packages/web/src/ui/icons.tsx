@@ -1,6 +1,6 @@
 /**
- * The page's icons: small strokes in the colour of the text around them. Decoration only: whoever uses one says in words
- * what it means.
+ * The page's icons: small strokes in the colour of the text around them. Decoration only: the code that uses one adds a
+ * label.
  */
 import type { ReactNode } from "react";
 

@@ -7,7 +7,7 @@ export const BROKER_PING_MS = 5_000;
 /** What was sent and not yet taken by the broker; more is dropped. */
 export const WAITING_BYTES = 1024 * 1024;
 
-// Word
-/** Hints in one word: it must fit into what a broker takes as one message. */
+// Message
+/** Hints in one message: it must fit into what a broker takes as one message. */
 export const HINTS_PER_WORD = 1_000;
 export const WORD_BYTES = 512 * 1024;

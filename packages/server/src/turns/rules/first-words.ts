@@ -1,8 +1,8 @@
 /**
- * How far a rule about a command's first words reaches. By its later words a program can do something else than the first ones say:
- * run another program, obey another configuration, write to a file, reach another machine. Nobody knows all of these, in all
- * spellings: so each program here has the words that are known to be harmless, written as they must stand, and whatever is not among
- * them is asked for. A command with such a word is allowed only as it stands.
+ * How far a rule about a command's first words reaches. Later words can make a program do something else: run another
+ * program, use another configuration, write to a file, reach another machine. Nobody knows all of these, in all
+ * spellings. So each program here has a list of words that are known to be harmless, in their exact spelling, and any
+ * other word asks. A command with such a word is allowed only as a whole.
  */
 
 import { basename } from "node:path";

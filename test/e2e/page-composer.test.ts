@@ -330,6 +330,27 @@ test("[CM6] a message that waits behind a long turn stands above the field, and 
   await context.close();
 });
 
+test("[A41] what is sent now is offered with the first word, and moves no other button", async () => {
+  const conversation = await newConversation(harness.kernel, "under way");
+  await harness.kernel.write(conversation, {
+    agent: "claude",
+    plan: (draft) => {
+      draft.setTurn({ id: "t", provider: "claude", agent: "claude", status: "running", startedAt: draft.at });
+      return null;
+    },
+  });
+  const { page, context } = await harness.open(`/c/${conversation}`, { width: 1400 });
+  const stop = page.getByRole("button", { name: "Stop" });
+  const now = page.getByRole("button", { name: "Send now" });
+  await stop.waitFor();
+  const before = await stop.boundingBox();
+  expect(await now.count()).toBe(0);
+  await prompt(page).fill("And the tests");
+  await now.waitFor();
+  expect(await stop.boundingBox()).toEqual(before);
+  await context.close();
+});
+
 test("[CM6] [CM7] what waits can be moved, edited and removed; Escape twice stops, and holds it", async () => {
   const { page, complaints, context } = await harness.open("/");
   await prompt(page).fill(plan({ lines: 1, act: "stay" }));

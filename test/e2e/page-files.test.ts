@@ -118,7 +118,7 @@ describe("a file", () => {
     put("together.txt", whole.replace("e\n", "E of the disk\n"));
     for (const page of [first, second]) {
       await expect.poll(() => text(page).innerText()).toContain("E of the disk");
-      await expect.poll(() => page.textContent(".file-state")).toContain("saved");
+      await expect.poll(() => page.textContent(".file-state")).toContain("Saved");
     }
     await first.keyboard.press("Control+z"); // both windows are one person's
     await expect.poll(() => onDisk("together.txt")).not.toContain("first");

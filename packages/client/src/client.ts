@@ -1,9 +1,8 @@
 /**
- * A server as another program sees it: calls, live copies of conversations, the life of tool calls. One connection, which
- * comes back by itself; what was missed meanwhile is there before anything newer, and a write that was under way is
- * sent again and done once.
+ * A server as another program sees it: calls, live copies of conversations, the progress of tool calls. It uses one connection, which
+ * reconnects by itself; missed changes arrive before newer ones, and a pending write is resent and applied once.
  *
- * It holds no state of its own: the replica has it.
+ * It has no state of its own: the replica has it.
  */
 import {
   type ConversationId,

@@ -1,8 +1,8 @@
 /**
- * The socket: keeps one WebSocket to the server open and gives it to the replica. It reconnects by itself with backoff,
- * and finds a dead connection by pings that stay unanswered.
+ * The link: keeps one WebSocket to the server open for the replica. It reconnects with backoff, and detects a dead connection by
+ * unanswered pings.
  *
- * It knows nothing of blocks: frames go through it as they are. What was lost while it was away is the replica's matter.
+ * It knows nothing about blocks and passes frames through unchanged. The replica catches up after a reconnect.
  */
 
 import type { Replica, ServerFrame } from "@blockyard/kernel";
@@ -13,7 +13,7 @@ export type LinkState =
   | { readonly state: "open" }
   /** Waits before it tries again. */
   | { readonly state: "waiting"; readonly tries: number; readonly until: number }
-  /** The server does not want this program: trying again would not help. */
+  /** The server refuses this program: retrying would not help. */
   | { readonly state: "refused"; readonly message: string }
   | { readonly state: "closed" };
 
@@ -21,15 +21,15 @@ export interface LinkOptions {
   readonly replica: Replica;
   /** Where the server is, as it prints it: http://127.0.0.1:4567 */
   readonly url: string;
-  /** Without one, the cookie that a browser has got from the private link, with the ticket of its page. */
+  /** Without a token, a browser's session cookie is used, with the page's ticket. */
   readonly token?: string;
-  /** What shows, besides the cookie, that the server's own page asks; undefined where there is none now. */
+  /** Proves, besides the cookie, that the server's own page asks; undefined if there is none now. */
   readonly ticket?: () => Promise<string | undefined>;
-  /** Told of every change of the state. */
+  /** Called with every new state. */
   readonly onState: (state: LinkState) => void;
 }
 
-/** What WebSocket is outside of browsers. */
+/** WebSocket outside of browsers. */
 type Socket = new (url: string, options?: { headers: Record<string, string> }) => WebSocket;
 
 export class Link {
@@ -43,7 +43,7 @@ export class Link {
   #tries = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #beats: ReturnType<typeof setInterval> | undefined;
-  /** Runs from a ping until something comes. Beats may come late (a hidden tab has one a minute): they prove nothing. */
+  /** Runs from a ping until the next message. A late ping proves nothing: hidden tabs throttle timers to one a minute. */
   #patience: ReturnType<typeof setTimeout> | undefined;
   #openedAt = Number.POSITIVE_INFINITY;
   #pings = 0;
@@ -65,7 +65,7 @@ export class Link {
     this.#open();
   }
 
-  /** Tries at once instead of waiting; asks at once whether an open connection still lives. */
+  /** Retries at once instead of waiting; pings an open connection at once. */
   hurry(): void {
     if (this.#state.state === "waiting") this.#open();
     else this.#beat();

@@ -7,7 +7,7 @@
  * marked with the step, and replayed as a flip of that step. So an undo removes or restores only its own agent's
  * effect.
  *
- * The horizon is `limits.undoUnits`: older units become part of the base that nobody can undo.
+ * The horizon is `limits.undoUnits`: older units become part of the base, which cannot be undone.
  */
 
 import { assert } from "../model/assert.ts";

@@ -99,7 +99,7 @@ export async function callIn(table: ToolTable, call: Call, name: string, input: 
   }
   const parsed = tool.input.safeParse(clean);
   if (!parsed.success) return describe(tool, clean, parsed.error.issues);
-  // Whoever has streamed and then looks, or edits by what it sees, finds its own words there.
+  // An agent reads its own writes: what it has streamed is written first.
   if (tool.streamsIn !== true) await call.kernel.flushed(call.caller.agent);
   return answerOnce(call, tool, parsed.data, () => run(tool, call, parsed.data));
 }

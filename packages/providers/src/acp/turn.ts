@@ -100,8 +100,9 @@ function failTurn(state: State, out: Out, session: Session, turn: Turn, error: J
 /** What went wrong, which some agents say only beside the message, or as the provider's JSON in it. */
 export function errorText(error: JsonObject): string {
   const said = readFailure(wordsOf(error.message) ?? "The agent answered with an error").text;
-  const details = wordsOf(objectOf(error.data).details);
-  return details === undefined ? said : `${said}: ${details}`;
+  const { details, message } = objectOf(error.data);
+  const more = wordsOf(details) ?? readFailure(wordsOf(message) ?? "").text;
+  return more === "" || said.includes(more) ? said : `${said}: ${more}`;
 }
 
 /** Codes are numbers, of JSON-RPC or of HTTP. */

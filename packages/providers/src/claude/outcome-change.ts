@@ -15,7 +15,7 @@ import {
   joinDiffs,
   unifiedDiff,
 } from "../unified-diff.ts";
-import { contentOf, type Outcome, plain, type Show, type Shown, type ToolReport } from "./outcome.ts";
+import { contentOf, type Outcome, type Show, type Shown, type ToolReport } from "./outcome.ts";
 import { withoutNumbers } from "./outcome-file.ts";
 
 /** Edit, Write, MultiEdit. */
@@ -58,8 +58,6 @@ export const notebookEditOutcome: Show = (report) => {
   const payload = objectOf(report.payload);
   const path = textOf(payload.notebook_path) ?? textOf(report.input.notebook_path);
   if (report.isError || path === undefined) return undefined;
-  const error = textOf(payload.error);
-  if (error !== undefined && error !== "") return { ...plain({ ...report, isError: true }), error };
   const before = textOf(payload.original_file);
   const after = textOf(payload.updated_file);
   if (before !== undefined && after !== undefined)

@@ -131,7 +131,7 @@ export function plain(report: ToolReport, content: Content = contentOf(report.co
     blocks: [{ kind: "tool_result", text, metadata }],
     failed,
     short: failed ? undefined : outputRow(text, content.images.length),
-    error: failed ? errorRow(text) : undefined,
+    error: failed ? errorRow(wordsOf(objectOf(report.payload).error) ?? text) : undefined,
     images: content.images,
   };
 }

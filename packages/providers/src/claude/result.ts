@@ -7,6 +7,7 @@
 
 import type { BlockKey, Json, JsonObject, Reason } from "@blockyard/kernel";
 import { serverResult } from "../anthropic/server-results.ts";
+import { isObject } from "../framing/json.ts";
 import { bounds, COMPARED_CHARS } from "../limits.ts";
 import { given, listOf, objectOf, textOf } from "../read.ts";
 import { noteTask, taskOf } from "./background.ts";
@@ -55,6 +56,7 @@ const OUTCOMES: ReadonlyMap<string, Show> = new Map<string, Show>([
   ["Glob", foundOutcome],
   ["Grep", foundOutcome],
   ["Skill", skillOutcome],
+  ["SendMessage", messageOutcome],
   ["TaskStop", messageOutcome],
   ["KillShell", messageOutcome],
   ["EnterPlanMode", messageOutcome],
@@ -164,12 +166,18 @@ function report(state: State, call: Call | undefined, result: ToolResult): ToolR
     content: block.content,
     // On failure the payload is the error text again, with "Error: " in front.
     payload: block.is_error === true && typeof payload === "string" ? null : payload,
-    isError: block.is_error === true,
+    isError: block.is_error === true || saysFailure(payload),
     cwd: state.cwd,
     isOld: /^[01]\.|^2\.0\.[12]?\d$/.test(state.version),
     todo: state.todo,
     asideOf: state.asideOf,
   };
+}
+
+/** Some tools tell a failure in their payload alone, and leave `is_error` out. */
+function saysFailure(payload: Json | undefined): boolean {
+  if (!isObject(payload)) return false;
+  return payload.success === false || (typeof payload.error === "string" && payload.error !== "");
 }
 
 function outcomeOf(result: ToolReport): Outcome {

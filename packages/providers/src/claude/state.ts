@@ -117,6 +117,8 @@ export interface Turn {
   /** Of the message that was told last. */
   lastUsage?: Usage;
   readonly models: Set<string>;
+  /** Somebody has interrupted it. */
+  isInterrupted?: boolean;
   /** What was spent in it on something else than its prompt, which a result of its own has stated. */
   spent?: { readonly costUsd: number; readonly usage: Usage };
 }

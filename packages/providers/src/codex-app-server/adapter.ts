@@ -183,7 +183,7 @@ function request(state: State, out: Out, id: string, method: string, message: Js
 
 function notified(state: State, out: Out, method: string, message: JsonObject): void {
   const params = objectOf(message.params);
-  if (SILENT.has(method)) return;
+  if (SILENT.has(method) || isOldName(state, method, params)) return;
   if (method === "error") return errorTold(state, out, params);
   const id = textOf(params.threadId);
   const known = id === undefined ? undefined : state.threads.get(id);
@@ -196,6 +196,11 @@ function notified(state: State, out: Out, method: string, message: JsonObject): 
   const step = STEPS[method];
   if (step !== undefined) step(state, out, params);
   else out.push(...unknownEvent({ key: noticeKey(state), provider: PROVIDER }, message, method));
+}
+
+/** Up to 0.110 everything about a thread is told a second time, as the inner protocol has it. */
+function isOldName(state: State, method: string, params: JsonObject): boolean {
+  return method.startsWith("codex/event/") && state.threads.has(textOf(params.conversationId) ?? "");
 }
 
 /** Notifications about an item. */

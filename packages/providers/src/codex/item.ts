@@ -123,6 +123,12 @@ export function readLogItem(item: JsonObject): ToolItem | undefined {
       return readSearch(item);
     case "CollabAgentToolCall":
       return readCollab(item);
+    case "DynamicToolCall":
+      return readMcp({
+        ...item,
+        server: item.namespace ?? "",
+        result: listOf(item.content_items).map(asPart),
+      });
     default:
       return undefined;
   }
@@ -232,6 +238,13 @@ export function readMcp(item: JsonObject): McpCall {
     }),
     status: status === "done" && (isError || error !== undefined) ? "failed" : status,
   };
+}
+
+/** A part of what a tool of the client gave. */
+function asPart(part: Json): Json {
+  const { type, text, imageUrl } = objectOf(part);
+  if (type === "inputText") return { type: "text", text: textOf(text) ?? "" };
+  return type === "inputImage" ? { type: "input_image", image_url: textOf(imageUrl) ?? "" } : part;
 }
 
 /** A list of parts, as a rule; a text alone is one. */

@@ -1,6 +1,6 @@
 /**
- * Writes down, before it is done, what runs code, gives rights or lets somebody in: who, when, how they came in, and about
- * what. What cannot be written down is not done.
+ * Writes actions that run code, grant rights or let someone in to the audit log before they happen: who, when, with which
+ * credential, and what. What cannot be logged is not done.
  */
 
 import type { AuditLog, Block, Kernel } from "@blockyard/kernel";

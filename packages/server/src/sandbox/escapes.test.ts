@@ -5,11 +5,12 @@
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync } from "node:fs";
 import { createServer, type Server } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Child } from "../processes/child.ts";
 import { mayConfine } from "../testing/bubblewrap.ts";
 import { bashSpec, PlantedFolder, plant, SECRET } from "../testing/planted-folder.ts";
+import { administratorsOnly } from "./administrators.ts";
 import { hiddenByClass } from "./home-class.ts";
 import { GIT_FOLDERS, NESTED_LOOKED_AT, NESTED_REPOSITORIES } from "./limits.ts";
 import { Sandbox } from "./sandbox.ts";
@@ -57,6 +58,34 @@ describe.runIf(mayConfine)("[AC310] a confined command has no rights, whoever ru
     expect(await confined(`umount ${data}; cat ${data}/token`)).not.toContain(SECRET);
     expect(await confined(`unshare -Urm sh -c 'umount ${data}; cat ${data}/token'`)).not.toContain(SECRET);
   });
+
+  it.runIf(process.getuid?.() === 0)("does not read what is the administrator's alone", async () => {
+    expect((await confined("cat /etc/shadow /etc/gshadow; echo end")).replaceAll(/^cat: .*\n/gm, "")).toBe(
+      "end\n",
+    );
+    const open = "find /etc -maxdepth 3 -type f -uid 0 ! -perm -o=r -size +0 2>/dev/null";
+    expect(await confined(open)).toBe("");
+    expect(await confined("test -r /etc/passwd && echo read")).toBe("read\n");
+  });
+
+  it.runIf(process.getuid?.() === 0)(
+    "closed files and folders are found by class, but not the way to its own",
+    () => {
+      const at = join(folder, "etc");
+      for (const name of ["open", "key", "pki/deep/key", "closed/key", "closed/own/key", "way/own"])
+        plant(join(at, name));
+      for (const name of ["key", "pki/deep/key", "closed/key"]) chmodSync(join(at, name), 0o640);
+      for (const name of ["closed", "closed/own", "way"]) chmodSync(join(at, name), 0o700);
+      symlinkSync("key", join(at, "link"));
+      const found = (...spared: string[]) =>
+        administratorsOnly(spared, { [at]: 3 })
+          .map((path) => relative(at, path))
+          .sort();
+      expect(found()).toEqual(["closed", "key", "pki/deep/key", "way"]);
+      expect(found(join(at, "closed/own"))).toEqual(["closed/key", "key", "pki/deep/key", "way"]);
+      expect(found(at)).toEqual([]);
+    },
+  );
 
   it("does not set what the kernel does", async () => {
     const found = "find /proc/sys -type f -writable 2>/dev/null | wc -l";

@@ -1,6 +1,6 @@
 /**
- * Bodies of requests over HTTP. One is read when it is known who sends it, that it may, and how much of it: never before, and
- * never more.
+ * Bodies of HTTP requests. A body is read only after its caller, its permission and its maximum size are known, and never beyond
+ * that size.
  */
 
 import type { IncomingMessage } from "node:http";

@@ -1,6 +1,6 @@
 /**
- * Opens turns in the store: the record and the prompt of one (open-turn.ts), as soon as it is known that a message that waited
- * is still its sender's. A message that cannot be sent is dropped, and the conversation says why. It starts nothing.
+ * Opens turns in the store: writes record and prompt (open-turn.ts), after making sure that a queued message was not taken by someone
+ * else. A message that cannot be sent is dropped, and the conversation says why. It starts no agent.
  */
 
 import { type ConversationId, isProblem, type Kernel, type Problem, problem } from "@blockyard/kernel";

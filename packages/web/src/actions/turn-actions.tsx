@@ -38,15 +38,11 @@ export function TurnActions({ view, turn }: TurnActionsProps): ReactNode {
       {isCut && (
         <>
           {isAsked && (
-            <button
-              type="button"
-              className="quiet-button"
-              onClick={() => void retryTurn(session, view, turn.id)}
-            >
+            <button type="button" onClick={() => void retryTurn(session, view, turn.id)}>
               <Icon name="redo" /> Retry
             </button>
           )}
-          <button type="button" className="quiet-button" onClick={() => continueTurn(view)}>
+          <button type="button" onClick={() => continueTurn(view)}>
             <Icon name="play" /> Continue
           </button>
         </>

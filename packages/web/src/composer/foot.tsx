@@ -125,19 +125,14 @@ function Senders({ conversation, isRunning, canSend, steers, onSendNow, onStop }
   const isOne = !isRunning || !canSend;
   return (
     <div className={isOne ? "senders one" : "senders"}>
+      {isRunning && steers && canSend && (
+        <button type="button" title="The agent reads it at its next step (Ctrl ⏎)" onClick={onSendNow}>
+          Send now
+        </button>
+      )}
       {isRunning && conversation !== undefined && (
         <button type="button" className="stop" title="Stop (Esc Esc)" onClick={onStop}>
           <Icon name="stop" /> <span className="sender-words">Stop</span>
-        </button>
-      )}
-      {isRunning && steers && (
-        <button
-          type="button"
-          disabled={!canSend}
-          title="The agent reads it at its next step (Ctrl ⏎)"
-          onClick={onSendNow}
-        >
-          Send now
         </button>
       )}
       <button type="submit" className="primary" disabled={!canSend}>

@@ -14,6 +14,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { TurnActions } from "../actions/turn-actions.tsx";
 import { seekAsk } from "../rows/sought.ts";
 import { useIsViewer, useTurn, useView, useViewPart } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { CLOCKED_SECONDS, TURN_CLOCK_MS } from "./limits.ts";
 
 export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
@@ -31,7 +32,7 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
           <Working name={name} since={turn.startedAt} />
         ) : (
           <button type="button" className="quiet-button warn" onClick={() => seekAsk(asking)}>
-            {name} is waiting for {isViewer ? "an answer" : "you"}
+            <Icon name="hand" /> {name} is waiting for {isViewer ? "an answer" : "you"}
           </button>
         )}
       </footer>
@@ -91,10 +92,14 @@ function UsageText({ usage, uncounted }: UsageTextProps): ReactNode {
   const counts = `${input.toLocaleString("en-US")} tokens in, ${cacheRead.toLocaleString("en-US")} of them cached; ${output.toLocaleString("en-US")} out`;
   const title = uncounted ? `${counts}. ${UNCOUNTED}` : counts;
   return (
-    <span className="turn-more" title={title}>
-      {formatCount(input)} in{cacheRead > 0 ? ` (${formatCount(cacheRead)} cached)` : ""} ·{" "}
-      {outputWords(formatCount(output), uncounted)}
-    </span>
+    <>
+      <span className="turn-more" title={title}>
+        {formatCount(input)} in{cacheRead > 0 ? ` (${formatCount(cacheRead)} cached)` : ""}
+      </span>
+      <span className="turn-more" title={title}>
+        {outputWords(formatCount(output), uncounted)}
+      </span>
+    </>
   );
 }
 

@@ -85,7 +85,7 @@ export function makeRows(outline: Outline, tree: Tree, options: RowOptions): rea
       if (!options.isOpen(prunedName(block.id), false)) collapsedUntil = i + ids.length - 1;
     }
     const before = rows.length;
-    if (i > collapsedUntil) addBlock(rows, outline, tree, block, 0, options, todos);
+    if (i > collapsedUntil) addBlock(rows, outline, tree, { block, depth: 0, todos }, options);
     const asks = outline.blocks.get(block.parent ?? "");
     const isCollapsed = i <= collapsedUntil && !(asks && options.asking?.has(asks.id));
     if (asks && !isCollapsed && planBehind(outline, asks) === block.id)
@@ -247,22 +247,37 @@ function lastMain({ order, blocks }: Outline): BlockId | null {
   return null;
 }
 
-function addBlock(
-  rows: Row[],
+/** A block that is still to be drawn, with what hangs off it. */
+interface Visit {
+  readonly block: Block;
+  readonly depth: number;
+  readonly todos: ReadonlyMap<BlockId, BlockId>;
+}
+
+/** In a loop: others may nest what they write deeper than functions can call each other. */
+function addBlock(rows: Row[], outline: Outline, tree: Tree, first: Visit, options: RowOptions): void {
+  const waiting: (Row | Visit)[] = [first];
+  for (let at = waiting.pop(); at; at = waiting.pop()) {
+    if ("type" in at) rows.push(at);
+    else for (const each of rowsOf(outline, tree, at, options).reverse()) waiting.push(each);
+  }
+}
+
+/** A block's own rows, and what hangs off it, in order. */
+function rowsOf(
   outline: Outline,
   tree: Tree,
-  block: Block,
-  depth: number,
+  { block, depth, todos }: Visit,
   options: RowOptions,
-  todos: ReadonlyMap<BlockId, BlockId>,
-): void {
+): (Row | Visit)[] {
+  const rows: (Row | Visit)[] = [];
   const isShown = isVisible(block, options.shown);
   const todo = todos.get(block.id);
   if (isShown)
     rows.push({ type: "block", key: block.id, id: block.id, depth, ...(todo === undefined ? {} : { todo }) });
-  else if (block.kind === "tool_call" && !options.asking?.has(block.id)) return;
+  else if (block.kind === "tool_call" && !options.asking?.has(block.id)) return rows;
   const sides = tree.sides(block.id);
-  if (sides.length === 0) return;
+  if (sides.length === 0) return rows;
   const known = sides.flatMap((id) => outline.blocks.get(id) ?? []);
   const inner = livingTodos(known.map((side) => todoStep(outline, tree, side)));
   const isClosed = block.kind === "tool_call" && !(isShown && options.isOpen(nestedName(block.id), false));
@@ -277,8 +292,9 @@ function addBlock(
     if (isClosed && !(side && isQueued(side)) && !options.asking?.has(id)) continue;
     if (!side || (block.kind === "tool_call" && isResult(side))) continue;
     if (block.kind === "command" && isRerun(side)) continue;
-    addBlock(rows, outline, tree, side, depth + 1, options, inner);
+    rows.push({ block: side, depth: depth + 1, todos: inner });
   }
+  return rows;
 }
 
 function isVisible(block: Block, shown: Shown): boolean {

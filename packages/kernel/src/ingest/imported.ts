@@ -34,7 +34,7 @@ export async function countUnlessImported(
   own: ReadonlySet<BlockId>,
 ): Promise<number | Problem> {
   const blocks = await patiently(kernel.env, async () => {
-    // An import is planned on the kernel's state, so that must be as new as the blocks that are read.
+    // An import is planned on the kernel's state, so that must be as new as the blocks that were read.
     const record = await kernel.store.conversation(conversation);
     await kernel.catchUp(conversation, record?.seq ?? 0);
     return kernel.allBlocks(conversation);

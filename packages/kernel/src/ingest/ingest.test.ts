@@ -124,7 +124,7 @@ describe("ingest", () => {
     expect(turns).toMatchObject([{ id: "t1", status: "done", messages: { m1: { usage: { input: 10 } } } }]);
   });
 
-  it("[P32] what a session works with is kept by provider, the last word of each", async () => {
+  it("[P32] keeps a session's facts by provider, the latest value of each", async () => {
     const world = new World();
     const ingest = await world.open();
     const session = { type: "session", provider: "claude", sessionId: "s1" } as const;
@@ -166,7 +166,7 @@ describe("ingest", () => {
     expect(record).toMatchObject({ costUsd: 0.25, turns: 1 });
   });
 
-  it("[R20] a run that had grown meanwhile adds only what is new", async () => {
+  it("[R20] adds only what is new if a run has grown", async () => {
     const world = new World();
     const first = await world.open({ keep: true });
     await first.push(call.slice(0, 7));
@@ -222,7 +222,7 @@ describe("ingest", () => {
     [3_000_000, { omitted: ["images"] }],
     [limits.metadataChars - 100, { omitted: ["images", "input"] }],
   ])(
-    "[K1] a call whose metadata is too large all together (input of %i) ends, and says what is left out",
+    "[K1] a call whose metadata is too large in total (input of %i) ends, and names what was left out",
     async (size, extra) => {
       const world = new World();
       const ingest = await world.open({ keep: true });
@@ -289,7 +289,7 @@ describe("ingest", () => {
     expect(await world.lines()).toEqual(['text done "a!"', 'text done "b!"']);
   });
 
-  it("[R12] goes on after the store has failed for a while, and loses nothing", async () => {
+  it("[R12] continues after the store has failed for a while, and loses nothing", async () => {
     const world = new World();
     const ingest = await world.open();
     const { commit } = world.store;
@@ -310,7 +310,7 @@ describe("ingest", () => {
 });
 
 describe("[E8] import", () => {
-  it("what is imported carries the times of its events", async () => {
+  it("imported blocks carry the times of their events", async () => {
     const world = new World();
     world.conversation = "old";
     const at = 1_600_000_000_000;
@@ -336,7 +336,7 @@ describe("[E8] import", () => {
     expect(await world.kernel.conversation("old")).toMatchObject({ createdAt: at, updatedAt: at + 5_000 });
   });
 
-  it("[E7] a turn that was cut is brought up to date, one that was whole is left alone", async () => {
+  it("[E7] completes a turn that was cut, leaves a whole one alone", async () => {
     const world = new World();
     const usage = { input: 10, cacheRead: 0, cacheWrite: 0, output: 5, reasoning: 0 };
     const start: BlockEvent = { type: "turn-start", turn: "t", provider: "claude", at: 1 };
@@ -378,7 +378,7 @@ describe("[E8] import", () => {
     ]);
   });
 
-  it("[T91] a turn is of the model that answered, whatever it was asked for by", async () => {
+  it("[T91] a turn names the model that answered, not the requested one", async () => {
     const world = new World();
     await world.open();
     const asked: Turn = { id: "ours", provider: "claude", agent: "claude", status: "running", startedAt: 0 };
@@ -398,7 +398,7 @@ describe("[E8] import", () => {
     expect(await world.kernel.turns(world.conversation)).toMatchObject([{ id: "ours", model: "sonnet-5" }]);
   });
 
-  it("[D97] what a turn has left open is ended by the stream that goes on, once; a turn that begins before ours is another", async () => {
+  it("[D97] what a turn left open is ended by the stream that continues, once; a turn that begins before ours is another", async () => {
     const world = new World();
     const first = await world.open();
     const command: BlockEvent = { type: "block-start", key: "c", kind: "text", role: "tool", metadata: {} };
@@ -427,7 +427,7 @@ describe("[E8] import", () => {
     ]);
   });
 
-  it("[E7] what a log has not finished can stay open, and is finished by the next import", async () => {
+  it("[E7] what a log has not finished can stay open; the next import finishes it", async () => {
     const world = new World();
     const events: BlockEvent[] = [
       { type: "block-start", key: "a", kind: "text", role: "model", metadata: {}, text: "Half" },
@@ -501,7 +501,7 @@ describe("asks", () => {
     return { ingest, id: (await world.blocks()).at(-1)?.id as string };
   }
 
-  it("[D7] what the owner answered stands, whatever the stream says afterwards", async () => {
+  it("[D7] the owner's answer stands, whatever the stream says later", async () => {
     const world = new World();
     const { ingest, id } = await ask(world);
     const answered = { ...asked, state: "denied", answeredBy: "owner", answeredAt: 5, message: "no" };
@@ -522,7 +522,7 @@ describe("asks", () => {
   it.each([
     ["since its leave", 70_000, 80_000, 10_000],
     ["all of it, where what is told is from before the answer", 70_000, 5_000, 4_000],
-  ])("[V122] how long a call that asked took: %s", async (_, answeredAt, at, durationMs) => {
+  ])("[V122] how long a call with an ask took: %s", async (_, answeredAt, at, durationMs) => {
     const world = new World();
     const ingest = await world.open();
     await ingest.push([
@@ -552,7 +552,7 @@ describe("asks", () => {
     });
   });
 
-  it("[D6] a question that nobody answered ends with its call", async () => {
+  it("[D6] an unanswered question ends with its call", async () => {
     const world = new World();
     const { id } = await ask(world);
     const next = new Kernel(world.env, world.store);
@@ -616,13 +616,13 @@ describe("[E21] two imports of one session at the same time", () => {
     const b = run(other, 2);
     await world.env.advance(10_000);
     await Promise.all([a, b]);
-    // At least one has brought all of it; one that gave way says to whom.
+    // At least one imported everything; one that gave way names the other.
     expect(ends).toContain(undefined);
     for (const end of ends) if (end) expect(end).toMatchObject({ details: { importing: true } });
     expect([...(await world.lines())].sort()).toEqual(whole);
   });
 
-  it("goes on behind another import that has ended, though its process knew the conversation before", async () => {
+  it("continues after another import that has ended, although its process knew the conversation before", async () => {
     const world = new World();
     const first = await world.open({ keep: true });
     const other = new Kernel(world.env, world.store);
@@ -642,7 +642,7 @@ describe("[E21] two imports of one session at the same time", () => {
     expect(await world.lines()).toEqual(whole);
   });
 
-  it("does not give way to people who write in the conversation meanwhile", async () => {
+  it("does not give way to people who write in the conversation at the same time", async () => {
     const world = new World();
     const ingest = await world.open({ keep: true });
     await ingest.push(events.slice(0, 3));

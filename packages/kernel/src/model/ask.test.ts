@@ -1,4 +1,4 @@
-/** Asks, as they are written today and as earlier versions wrote them. */
+/** Asks as they are written today, and as earlier versions wrote them. */
 import { describe, expect, it } from "vitest";
 import { askOf, askSchema, expiredAsk, isAsked, waitsFor } from "./ask.ts";
 import { checkMetadata } from "./metadata.ts";
@@ -29,7 +29,7 @@ describe("the ask of a block", () => {
     [{ approval: { id: "a", state: "asked" } }, { approval: { id: "a", state: "expired" } }],
     [{ approval: { id: "a", state: "allowed" } }, {}],
     [{}, {}],
-  ])("[D50] what ends with its block keeps its name: %j", (metadata, patch) => {
+  ])("[D50] an ask that ends with its block keeps its name: %j", (metadata, patch) => {
     expect(expiredAsk(metadata)).toEqual(patch);
     expect(isAsked({ ...metadata, ...patch })).toBe(false);
   });

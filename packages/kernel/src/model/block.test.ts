@@ -1,4 +1,4 @@
-/** The types of blocks: metadata is that of the kind, and what is not does not compile. */
+/** The types of blocks: a block has its kind's metadata, and any other key does not compile. */
 import { expectTypeOf, it } from "vitest";
 import { type Block, type BlockOf, withMetadata } from "./block.ts";
 import type { JsonObject } from "./json.ts";

@@ -1,4 +1,4 @@
-/** Lines of unified diffs: headers are none, whatever they look like. */
+/** Lines of unified diffs: header lines do not count, whatever they look like. */
 import { expect, it } from "vitest";
 import { linesIn } from "./diff-lines.ts";
 

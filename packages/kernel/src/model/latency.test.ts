@@ -1,4 +1,4 @@
-/** What a person waits for, as the sum of every wait on the way. */
+/** What a person waits for, as the sum of all delays along the way. */
 import { expect, it } from "vitest";
 import { latency, lineSeenWithinMs, seenWithinMs } from "./latency.ts";
 import { limits } from "./limits.ts";

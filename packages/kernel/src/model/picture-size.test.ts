@@ -1,6 +1,4 @@
-/**
- * Sizes from the beginnings of pictures, and from what only looks like one.
- */
+/** Sizes from the first bytes of pictures, and from bytes that only look like a picture. */
 import { expect, it } from "vitest";
 import { pictureSize } from "./picture-size.ts";
 
@@ -8,7 +6,7 @@ const letters = (text: string) => [...text].map((letter) => letter.charCodeAt(0)
 const PNG = [0x89, ...letters("PNG"), 13, 10, 26, 10, 0, 0, 0, 13, ...letters("IHDR")];
 const WEBP = [...letters("RIFF"), 0, 0, 0, 0, ...letters("WEBP")];
 const FRAME = [0xff, 0xc0, 0, 11, 8, 0, 100, 1, 44];
-/** What a camera writes, which was held so. */
+/** As a camera writes it when held rotated. */
 const exif = (orientation: number) => [
   ...[0xff, 0xe1, 0, 34, ...letters("Exif"), 0, 0, ...letters("MM"), 0, 42, 0, 0, 0, 8, 0, 1],
   ...[0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0],

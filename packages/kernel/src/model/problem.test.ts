@@ -1,4 +1,4 @@
-/** What is a problem, and what only looks like one. */
+/** What counts as a problem, and what only looks like one. */
 
 import { expect, it } from "vitest";
 import { isProblem, problem } from "./problem.ts";
@@ -8,7 +8,7 @@ it.each<[unknown, boolean]>([
   [problem("stale", "it has changed", { actual: [] }), true],
   // Of a newer server, with a code that this one does not know.
   [{ problem: "newer", message: "something" }, true],
-  // What has a field of that name, and is an answer.
+  // An answer with a field of that name.
   [{ problem: "it is too slow" }, false],
   [{ provider: "claude", problem: "not installed", abilities: {} }, false],
   [{ problem: { code: "busy" }, message: "x" }, false],

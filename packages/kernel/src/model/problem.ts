@@ -22,7 +22,7 @@ export type ProblemCode =
   | "timeout"
   | "too_large"
   | "nothing" // nothing to undo or redo
-  | "gone" // history older than what is kept, or a conversation that was deleted
+  | "gone" // history that was compacted, or a conversation that was deleted
   | "conflict"
   | "busy" // a bounded queue is full; try again
   | "storage" // the store cannot do it now; nothing was written

@@ -1,4 +1,4 @@
-/** What a session works with, as it is shown. */
+/** The facts of a session as they are shown. */
 import { expect, it } from "vitest";
 import { sessionFacts } from "./session-facts.ts";
 

@@ -23,7 +23,7 @@ it("[K78] names that follow from a text are cut from its SHA-256", () => {
   }
 });
 
-it("[K78] earlier names stay findable: what a version before has derived is derived again", () => {
+it("[K78] earlier names stay findable: an earlier version's names are derived the same way", () => {
   expect(legacyName("files:/home/ann/shop", 16)).toBe("yj6ypbz6nueqyg66");
   expect(legacyName("log:claude:abc", 16)).toBe("42mcmtf7ya8akert");
 });

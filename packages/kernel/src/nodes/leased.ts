@@ -16,17 +16,17 @@ import { isProblem, type Problem } from "../model/problem.ts";
 import type { Draft } from "../write/draft.ts";
 import type { Kernel } from "../write/kernel.ts";
 
-/** Whether an open block is held by its agent, where `turns` are those of its conversation. */
+/** Whether its agent holds an open block; `turns` are those of its conversation. */
 export function isHeld({ kind, metadata }: Block, turns: readonly Turn[]): boolean {
   if (kind === "file" || metadata.node !== undefined) return false;
   const { turn, notice, waiting } = metadata;
-  if (waiting === "result") return true; // its turn is over, and its agent owes the result
+  if (waiting === "result") return true; // its turn is over, and the agent owes the result
   const known = turns.find(({ id }) => id === turn);
-  // A message that waits for its turn names one that is not there yet.
+  // A queued message names a turn that does not exist yet.
   return known === undefined ? notice !== "queued" : known.leased === true;
 }
 
-/** The turn that an agent has begun here and not ended. */
+/** The open turn that an agent has begun here. */
 export function ownTurn(draft: Draft, agent: AgentId): Turn | undefined {
   for (const id of draft.record.running) {
     const turn = draft.turn(id);
@@ -66,7 +66,7 @@ export async function lastResults(
   );
 }
 
-/** How a turn that an agent has begun ends. */
+/** The end of a turn that an agent has begun. */
 interface LeasedEnd {
   readonly status: "done" | "error";
   readonly reason?: Reason | undefined;
@@ -78,7 +78,10 @@ interface LeasedEnd {
   readonly results?: ReadonlyMap<BlockId, readonly Block[]>;
 }
 
-/** Ends a turn with what is open of it; how many blocks that were. A call that has neither end nor result by then has none that is known. */
+/**
+ * Ends a turn with its open blocks; returns their number. A call without an end or a result by then has no known
+ * outcome.
+ */
 export function endLeased(draft: Draft, turn: Turn, blocks: readonly BlockId[], end: LeasedEnd): number {
   const { status, reason, lapsed } = end;
   let ended = 0;
@@ -104,14 +107,14 @@ export function endLeased(draft: Draft, turn: Turn, blocks: readonly BlockId[], 
   return ended;
 }
 
-/** How a call went that nobody has ended, by what came of it. */
+/** The outcome of a call that nobody ended, from its result. */
 function resultOf({ id, metadata }: Block, { results }: LeasedEnd): "done" | "error" | undefined {
   const found = results?.get(id)?.find((result) => answersCall(result.metadata, metadata));
   if (found === undefined) return undefined;
   return found.status === "error" || found.metadata.isError === true ? "error" : "done";
 }
 
-/** Ends turns that agents have begun in a conversation, for the owner; how many. `only`: that one alone. */
+/** Ends turns that agents have begun in a conversation, for the owner; returns their number. `only`: just that one. */
 export async function stopLeased(
   kernel: Kernel,
   by: AgentId,

@@ -1,4 +1,4 @@
-/** Leases of agents: what holds a block or a turn open, what ends it, and how its agent goes on. With virtual time. */
+/** Leases of agents: what holds a block or a turn open, what ends it, and how its agent continues. In virtual time. */
 
 import { afterEach, describe, expect, it } from "vitest";
 import { limits } from "../model/limits.ts";
@@ -14,7 +14,7 @@ import { Leases } from "./leases.ts";
 import { closeOrphans } from "./orphans.ts";
 
 const LEASE = limits.agentLeaseMs;
-/** A lease, and the time until somebody looks. */
+/** A lease, plus the time until the next check. */
 const LONG = LEASE + LEASE / 5;
 
 const open: Leases[] = [];
@@ -62,7 +62,7 @@ describe("a lease", () => {
     expect((await look(id)).version).toBe(ended.version);
   });
 
-  it("[K71] its agent, and nobody else, goes on with what ended so", async () => {
+  it("[K71] its agent, and nobody else, continues what ended this way", async () => {
     const { harness, create, look } = await world();
     const [text, call, ends] = [
       await create(),
@@ -140,7 +140,7 @@ describe("a lease", () => {
       },
     ]);
     expect(await look(text)).toMatchObject({ content: "one two three", status: "done" });
-    // What ended with its message is not heard of again, whatever is written to it.
+    // What ended with its message emits nothing more, whatever is written to it.
     types.length = 0;
     const edit = { op: "insert", line: 0, content: "x" };
     await harness.ok("block.edit", { block_id: done, operations: [edit] }, ann);
@@ -148,7 +148,7 @@ describe("a lease", () => {
     expect(types).toEqual([]);
   });
 
-  it("[K71] what somebody ended on purpose stays ended, whatever its reason", async () => {
+  it("[K71] what was ended on purpose stays ended, whatever its reason", async () => {
     const { harness, create } = await world();
     const id = await create();
     const metadata = { reason: "interrupted" };
@@ -198,7 +198,7 @@ describe("a lease", () => {
     expect(await look(held)).toMatchObject({ status: "error", metadata: { lapsed: true } });
   });
 
-  it("[K72] what a process runs now is not ended by it, however long its agent is silent", async () => {
+  it("[K72] what a process runs now survives, however long its agent is silent", async () => {
     const { harness, look, conversation } = await world();
     const block = await harness.kernel.write(conversation, {
       agent: "claude",
@@ -213,7 +213,7 @@ describe("a lease", () => {
 });
 
 describe("[N14] leases of several nodes", () => {
-  it("an agent that is heard of at one node keeps what it holds at all of them; one that is gone does not", async () => {
+  it("an agent seen at one node keeps what it holds at all of them; one that is gone does not", async () => {
     const harness = new TestHarness();
     const { env } = harness;
     const store = new MemoryStore("nodes");
@@ -235,13 +235,13 @@ describe("[N14] leases of several nodes", () => {
     const made = { conversation, kind: "text", role: "model", content: "x", status: "running" };
     const { block_id = "" } = await call(nodes[0], a, "block.create", made);
     await b.look();
-    // It goes on at the other node; the first one hears nothing of it any more.
+    // It continues at the other node; the first one gets no more of it.
     for (let i = 0; i < 5; i++) {
       await env.advance(LEASE * 0.7);
       await call(nodes[1], b, "block.list", {});
     }
     expect((await store.block(block_id))?.status).toBe("running");
-    await b.close(); // its node restarts
+    await b.close(); // Clients that have the message get its new end; it does not begin again.
     await env.advance(LEASE * 0.5);
     expect((await store.block(block_id))?.status).toBe("running");
     await env.advance(LONG);
@@ -250,7 +250,7 @@ describe("[N14] leases of several nodes", () => {
 });
 
 describe("turns of agents", () => {
-  it("[D20] what an agent creates between begin and end belongs to its turn, and the end says what it took", async () => {
+  it("[D20] what an agent creates between begin and end belongs to its turn, and the end states its usage", async () => {
     const { harness, conversation, create, look } = await world();
     const { turn } = await harness.ok("turn.begin", { conversation, model: "m-1" }, bob);
     const text = await create();
@@ -282,7 +282,7 @@ describe("turns of agents", () => {
     expect((await look(after))["metadata"]).toEqual({});
   });
 
-  it("[D21] what is open ends with it: done with done, interrupted otherwise, and calls always", async () => {
+  it("[D21] open blocks end with it: done with done, interrupted otherwise, and calls always", async () => {
     const { harness, conversation, create, look } = await world();
     const tool = { kind: "tool_call", content: "{}", metadata: { toolUseId: "t", toolName: "x" } };
     const { turn } = await harness.ok("turn.begin", { conversation }, bob);
@@ -304,7 +304,7 @@ describe("turns of agents", () => {
     ["running", "done", { status: "error", metadata: { success: false, reason: "interrupted" } }],
     ["done", "error", { status: "error", metadata: { success: false, reason: "failed" } }],
   ])(
-    "[D21] a call that nobody has ended, with a result that is %s, in a turn that is %s",
+    "[D21] a call that nobody ended, with a result that is %s, in a turn that is %s",
     async (result, status, ended) => {
       const { harness, conversation, create, look } = await world();
       const metadata = { toolUseId: "t", toolName: "x" };
@@ -336,7 +336,7 @@ describe("turns of agents", () => {
     });
   });
 
-  it("[D23] it ends when its agent goes away; the agent may still say how it ended", async () => {
+  it("[D23] it ends when its agent goes away; the agent may still report the real end", async () => {
     const { harness, conversation, create, look } = await world();
     const events = new LlmEvents();
     let messages: readonly LlmMessage[] = [];

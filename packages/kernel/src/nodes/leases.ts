@@ -22,9 +22,9 @@ import { allOpen, type Closed, NONE_CLOSED, type Open, openIn } from "./orphans.
 
 interface LeasesOptions {
   readonly kernel: Kernel;
-  /** Under which name what was left is closed. */
+  /** The name under which open blocks are closed. */
   readonly agent: AgentId;
-  /** Told what was closed, and whose it was. */
+  /** Called with what was closed, and whose it was. */
   readonly onClosed?: (closed: Closed, agents: readonly AgentId[]) => void;
 }
 
@@ -33,7 +33,7 @@ export class Leases {
   readonly #kernel: Kernel;
   readonly #register: NodeRegister | undefined;
   readonly #startedAt: number;
-  /** When an agent was last heard of here; where there is a register, when that was last written there. */
+  /** When each agent was last seen here; with a register, when that was last written there. */
   readonly #heard = new Map<AgentId, number>();
   /** Conversations in which something may be held. */
   readonly #looked = new Set<ConversationId>();
@@ -53,13 +53,13 @@ export class Leases {
     this.#stopListening = kernel.listen((change) => this.#onCommit(change));
   }
 
-  /** Finds what is held, and looks at it from then on. */
+  /** Finds what is held, and watches it from then on. */
   async start(): Promise<void> {
     await this.look();
     this.#again();
   }
 
-  /** Looks through everything: whoever has watched over something may be gone. */
+  /** Scans everything: the node that watched something may be gone. */
   async look(): Promise<void> {
     for (const [conversation, open] of await allOpen(this.#kernel))
       if (heldIn(open).length > 0) this.#looked.add(conversation);
@@ -70,12 +70,12 @@ export class Leases {
     const now = this.#kernel.env.monotonic();
     if (this.#register === undefined) return void this.#heard.set(agent, now);
     if (now - (this.#heard.get(agent) ?? Number.NEGATIVE_INFINITY) < limits.agentLeaseMs / 4) return;
-    // A store that does not answer will not take what the agent is about to write either.
+    // A store that does not answer will not accept the agent's next write either.
     const beat = await this.#register.beat(AGENT_PREFIX + agent, limits.agentLeaseMs).catch(() => undefined);
     if (beat !== undefined) this.#heard.set(agent, now);
   }
 
-  /** Ends what is held by agents whose lease has run out. */
+  /** Ends what agents hold whose lease has expired. */
   async sweep(): Promise<Closed> {
     for (const agent of this.present()) await this.hold(agent);
     if (this.#kernel.env.monotonic() - this.#startedAt < limits.agentLeaseMs) return NONE_CLOSED;
@@ -139,7 +139,7 @@ export class Leases {
   }
 }
 
-/** Who holds something of what is open. */
+/** The agents that hold something open. */
 function heldIn({ blocks, turns, all }: Open): readonly AgentId[] {
   const holders = new Set<AgentId>();
   for (const block of blocks) if (isHeld(block, all)) holders.add(block.agent);
@@ -151,7 +151,7 @@ function isOpenTurn({ leased, status }: Turn): boolean {
   return leased === true && status === "running";
 }
 
-/** As they are in the commit itself: what has ended meanwhile stays as it ended. */
+/** As in the commit itself: what has ended since stays as it ended. */
 function closeHeldBy(draft: Draft, gone: ReadonlySet<AgentId>, { blocks, turns, all }: Open): Closed {
   const lapse = { reason: "interrupted", lapsed: true } as const;
   const held = blocks.filter((block) => gone.has(block.agent) && isHeld(block, all));

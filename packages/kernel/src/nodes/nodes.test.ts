@@ -1,5 +1,5 @@
 /**
- * Nodes that share a store: what each hears of the other's commits, with hints and without, and who closes what a dead one
+ * Nodes that share a store: how each sees the other's commits, with hints and without, and who closes what a dead node
  * left. Several kernels on one MemoryStore, in virtual time.
  */
 
@@ -67,7 +67,7 @@ class Node {
 }
 
 describe("[N1] what another node commits", () => {
-  it("is told to those who follow, everything once and in order, within the time of a hint", async () => {
+  it("reaches followers, everything once and in order, within the time of a hint", async () => {
     const harness = new TestHarness();
     const [a, b] = [await harness.node(), await harness.node()];
     const id = good(await a.kernel.createConversation("ann", "x"));
@@ -81,7 +81,7 @@ describe("[N1] what another node commits", () => {
     expect(a.seqs().slice(0, 1)).toEqual([1]);
   });
 
-  it("is heard by a viewer who has only ever read, from where it stopped reading", async () => {
+  it("reaches a viewer who has only ever read, from where it stopped reading", async () => {
     const harness = new TestHarness();
     const [a, b] = [await harness.node(), await harness.node()];
     const id = good(await a.kernel.createConversation("ann", "x"));
@@ -91,13 +91,13 @@ describe("[N1] what another node commits", () => {
     viewer.receive({ type: "subscribe", sub: 1, conversation: id });
     await settle();
     await say(a.kernel, id, "ann", "one");
-    // Whoever writes here next must not step over what came in between.
+    // The next writer here must not overwrite what came in between.
     await say(b.kernel, id, "ben", "two");
     await harness.env.advance(50);
     expect(opsOf(frames)).toEqual([3, 4]);
   });
 
-  it("is not told again to a viewer who got it with what it read first", async () => {
+  it("is not repeated to a viewer who got it with its first read", async () => {
     const harness = new TestHarness();
     harness.isBrokerDown = true;
     const [a, b] = [await harness.node(), await harness.node()];
@@ -123,7 +123,7 @@ describe("[N1] what another node commits", () => {
     expect(opsOf(frames)).toEqual([4]);
   });
 
-  it("[N2] is found by looking where hints are lost, within a second", async () => {
+  it("[N2] is found by polling if hints are lost, within a second", async () => {
     const harness = new TestHarness();
     harness.isBrokerDown = true;
     const [a, b] = [await harness.node(), await harness.node()];
@@ -134,7 +134,7 @@ describe("[N1] what another node commits", () => {
     expect(b.seqs()).toEqual([2]);
   });
 
-  it("[N2] is found one by one where the store cannot be asked for many", async () => {
+  it("[N2] is found one by one if the store cannot be asked for many", async () => {
     const harness = new TestHarness();
     harness.isBrokerDown = true;
     Object.assign(harness.store, { seqs: undefined });
@@ -149,7 +149,7 @@ describe("[N1] what another node commits", () => {
     expect(b.seqs()).toHaveLength(count);
   });
 
-  it("[N3] is told to lists, as far as where it stands, though nobody has it open", async () => {
+  it("[N3] reaches lists, up to the current seq, although nobody has it open", async () => {
     const harness = new TestHarness();
     const [a, b] = [await harness.node(), await harness.node()];
     await harness.env.advance(limits.lookMs);
@@ -166,7 +166,7 @@ describe("[N1] what another node commits", () => {
     }
   });
 
-  it("[N4] is not kept where nobody follows: what was cached is read anew", async () => {
+  it("[N4] is not cached if nobody follows: cached records are read again", async () => {
     const harness = new TestHarness();
     const [a, b] = [await harness.node(), await harness.node()];
     const id = good(await a.kernel.createConversation("ann", "x"));
@@ -194,7 +194,7 @@ describe("[N20] nodes that write to one conversation", () => {
     return () => count;
   }
 
-  it("take turns: after the first collision no commit is too late, and everything is there once", async () => {
+  it("take turns: after the first collision no commit is too late, and everything exists once", async () => {
     const harness = new TestHarness();
     const nodes = [await harness.node(), await harness.node(), await harness.node()];
     const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
@@ -214,7 +214,7 @@ describe("[N20] nodes that write to one conversation", () => {
     }
   });
 
-  it("do a write with a key once, at whichever of them it comes in at the same time", async () => {
+  it("do a write with a key once, whichever of them receives it, at the same time", async () => {
     const harness = new TestHarness();
     const nodes = [await harness.node(), await harness.node()];
     const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
@@ -233,7 +233,7 @@ describe("[N20] nodes that write to one conversation", () => {
     expect(good(await nodes[0]!.kernel.allBlocks(id))).toHaveLength(20);
   });
 
-  it("do it once also where it comes in again while the keys of others are looked for", async () => {
+  it("do it once even if it arrives again while the keys of others are looked up", async () => {
     const harness = new TestHarness();
     const nodes = [await harness.node(), await harness.node()];
     const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
@@ -261,7 +261,7 @@ describe("[N20] nodes that write to one conversation", () => {
     expect(good(await nodes[0]!.kernel.allBlocks(id))).toHaveLength(3);
   });
 
-  it("go together with those that came while their turn was waited for, each done once", async () => {
+  it("combine with writes that arrived while waiting for the turn, each done once", async () => {
     const harness = new TestHarness();
     const nodes = [await harness.node(), await harness.node()];
     const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
@@ -295,7 +295,7 @@ describe("[N20] nodes that write to one conversation", () => {
     expect(good(await nodes[0]!.kernel.allBlocks(id))).toHaveLength(5);
   });
 
-  it("are told what is not known, and what was not written, of a turn that ends badly", async () => {
+  it("report what is unknown and what was not written if a turn ends badly", async () => {
     const harness = new TestHarness();
     const nodes = [await harness.node(), await harness.node()];
     const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
@@ -313,14 +313,14 @@ describe("[N20] nodes that write to one conversation", () => {
       throw new Error("lost");
     };
     expect(good(await write("a"))).toMatchObject({ chars: 1 });
-    // The transaction begins again after it was planned: it is planned anew, and is there once.
+    // The transaction restarts after planning: the write is planned again, and exists once.
     harness.store.commitInTurn = async (turned) => {
       turned.keys();
       turned.plan(undefined, new Map());
       return inTurn(turned);
     };
     await Promise.all([write("b"), write("c"), say(nodes[1]!.kernel, id, "ben", "between")]);
-    // It never came to its turn.
+    // Its turn never came.
     harness.store.commitInTurn = async () => {
       throw new Error("no connection");
     };
@@ -333,7 +333,7 @@ describe("[N20] nodes that write to one conversation", () => {
 });
 
 describe("[N5] hints", () => {
-  it("are gathered, and what was heard from others is not hinted at again", async () => {
+  it("are batched, and changes received from others are not hinted again", async () => {
     const harness = new TestHarness();
     const [a, b] = [await harness.node(), await harness.node()];
     const id = good(await a.kernel.createConversation("ann", "x"));
@@ -359,7 +359,7 @@ describe("[N5] hints", () => {
 });
 
 describe("[N10] a cursor that is set at one node", () => {
-  it("is shown at another, where its text is by then, until it is taken away", async () => {
+  it("is shown at another node, at its place in the current text, until it is removed", async () => {
     const harness = new TestHarness();
     const [a, b] = [await harness.node(), await harness.node()];
     const [atA, atB] = [new Cursors(a.kernel), new Cursors(b.kernel)];
@@ -379,7 +379,7 @@ describe("[N10] a cursor that is set at one node", () => {
         plan: (draft) => draft.splice(block, [{ at: 0, del: "", ins: "> " }]),
       });
     good(await insert(b.kernel));
-    atA.set(cursor, id, 1); // before it has heard of that
+    atA.set(cursor, id, 1); // before it knows of that
     await harness.env.advance(100);
     const shown = { agent: "ann", block, anchor: 6, head: 9 };
     expect(atA.of(id).find(({ agent }) => agent === "ann")).toEqual(shown);
@@ -429,7 +429,7 @@ describe("[N6] a node that starts or notices a death", () => {
     expect(sum).toBe(1);
   });
 
-  it("ends every turn where it is alone, as a restart does, and nothing that an agent holds", async () => {
+  it("ends every turn if it is alone, as a restart does, and nothing that an agent holds", async () => {
     const harness = new TestHarness();
     const a = await harness.node();
     const id = good(await a.kernel.createConversation("ann", "x"));
@@ -456,7 +456,7 @@ describe("[N15] an outage of the store", () => {
         throw new Error("the database is away");
       };
       await harness.env.advance(ms);
-      b.nodes.close(); // killed: it says no goodbye that anybody hears
+      b.nodes.close(); // killed: it says no goodbye
       register.remove = async () => undefined;
       register.beat = beat;
       const starting = await harness.node(); // before any other node has renewed its lease
@@ -484,7 +484,7 @@ describe("[N15] an outage of the store", () => {
         throw new Error("the database is away");
       };
       await harness.env.advance(ms);
-      c.nodes.close(); // killed: it says no goodbye that anybody hears
+      c.nodes.close(); // killed: it says no goodbye
       register.remove = async () => undefined;
       register.beat = beat;
       await harness.env.advance(3 * limits.leaseMs);

@@ -28,14 +28,14 @@ interface NodesOptions {
   readonly broadcast: Broadcast;
   /** Under which name what dead nodes left is closed. */
   readonly agent: string;
-  /** Told what was closed. */
+  /** Called with what was closed. */
   readonly onClosed?: (closed: Closed, node: string) => void;
 }
 
 export class Nodes {
-  /** Another one with each start: a node that comes back is a new one. */
+  /** New at every start: a node that comes back is a new one. */
   readonly id: string;
-  /** Told that a node is not there any more, however it went: what it watched over is for others to look at. */
+  /** Called when a node is gone, for whatever reason: others take over what it watched. */
   onLeft: (() => void) | undefined;
   readonly #options: NodesOptions;
   readonly #kernel: Kernel;
@@ -43,12 +43,12 @@ export class Nodes {
   readonly #register: NodeRegister;
   readonly #ends: (() => void)[] = [];
   readonly #cancels = new Map<string, () => void>();
-  /** What is to be hinted at. */
+  /** Conversations to hint at. */
   readonly #hints = new Map<ConversationId, number>();
   #hintedAt = -limits.hintMs;
-  /** What was heard from others: it is not hinted at again. */
+  /** Changes received from others, which are not hinted again. */
   readonly #heard = new Map<ConversationId, number>();
-  /** Where the newest conversations stood when they were last looked at. */
+  /** The seq of the newest conversations at the last poll. */
   #seen: ReadonlyMap<ConversationId, number> | undefined;
   #turn = 0;
   /** The other nodes that were alive when this was last asked. */
@@ -71,7 +71,7 @@ export class Nodes {
     kernel.node = this.id;
   }
 
-  /** Before this nothing may be begun here. What no living node runs is closed. */
+  /** Nothing may begin here before this. Closes what no living node runs. */
   async start(): Promise<Closed> {
     const { alive, dead } = await this.#beat();
     this.#beatAt = this.#env.monotonic();
@@ -80,7 +80,7 @@ export class Nodes {
     this.#others = alive.filter((id) => id !== this.id);
     const isAlone = this.#others.length === 0 && dead.length === 0;
     const closeWhatIsLeft = isAlone ? closeOrphans : closeLeftBy;
-    // Whether the others whose leases have ended are dead it cannot know yet: see #mayJudge.
+    // It cannot know yet whether other nodes with expired leases are dead: see #mayJudge.
     const closed = await closeWhatIsLeft(this.#kernel, agent, () => this.#registered());
     this.#ends.push(this.#kernel.listen((change) => this.#onCommit(change)));
     this.#ends.push(this.#options.broadcast.listen((message) => this.#onMessage(message)));
@@ -89,7 +89,7 @@ export class Nodes {
     return closed;
   }
 
-  /** Cursors are shown at all nodes, as far as hints get there: nothing makes up for one that is lost but the next. */
+  /** Shows cursors at all nodes, as far as hints arrive: a lost one is only replaced by the next. */
   shareCursors(cursors: Cursors): void {
     const { broadcast } = this.#options;
     cursors.onSet = (at) => broadcast.send({ type: "cursor", at });
@@ -101,7 +101,7 @@ export class Nodes {
     );
   }
 
-  /** Only where somebody may see it. Its offsets may mean a text that is not the one here. */
+  /** Only if somebody may see it. Its offsets may belong to another version of the text. */
   async #showCursor(cursors: Cursors, at: RemoteCursor): Promise<void> {
     const { block } = at.cursor;
     if (!this.#kernel.open().has(at.conversation) || conversationOf(block) !== at.conversation) return;
@@ -109,7 +109,7 @@ export class Nodes {
     if (!isProblem(log) && !("compacted" in log && log.compacted)) cursors.setRemote(at, log.ops);
   }
 
-  /** Leaves: what this node ran must have ended. */
+  /** Leaves the register: what this node ran must have ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#sendHints();
@@ -119,7 +119,7 @@ export class Nodes {
     await this.#register.remove(this.id).catch(() => undefined); // then its lease ends
   }
 
-  /** Says that this node is alive, and closes what dead ones left. */
+  /** Renews this node's lease, and closes what dead nodes left. */
   async beat(): Promise<void> {
     const { alive, dead } = await this.#beat();
     if (!this.#mayJudge()) return;
@@ -135,8 +135,8 @@ export class Nodes {
   }
 
   /**
-   * Whether a lease that has ended says that its node is dead. While the store was away nobody could renew any: whoever gets
-   * there first finds all others ended. So it is only said after a time without gaps in which they could have.
+   * Whether an expired lease means that its node is dead. While the store was unavailable nobody could renew: the first
+   * node to reach it finds all others expired. So this needs a stretch without gaps in which they could have renewed.
    */
   #mayJudge(): boolean {
     const now = this.#env.monotonic();
@@ -145,7 +145,7 @@ export class Nodes {
     return now - this.#steadySince >= limits.leaseMs;
   }
 
-  /** Looks what others have committed, hint or none. One look at a time. */
+  /** Polls for other nodes' commits, with or without hints. One poll at a time. */
   look(): Promise<void> {
     this.#looking ??= this.#lookOnce().finally(() => {
       this.#looking = undefined;
@@ -174,7 +174,7 @@ export class Nodes {
 
   #onCommit({ conversation, record: { seq } }: Change): void {
     if (seq <= (this.#heard.get(conversation) ?? 0)) return;
-    if (this.#hints.size >= limits.hintedConversations) return; // they look for themselves
+    if (this.#hints.size >= limits.hintedConversations) return; // they poll for themselves
     this.#hints.set(conversation, seq);
     if (this.#cancels.has("hint")) return;
     const waitMs = Math.max(0, this.#hintedAt + limits.hintMs - this.#env.monotonic());
@@ -218,7 +218,7 @@ export class Nodes {
     this.#tellNew(records);
   }
 
-  /** Where open conversations stand. Where that takes a question for each, they come in turn. */
+  /** The seqs of open conversations. If the store needs one query for each, they take turns. */
   async #standing(ids: readonly ConversationId[]): Promise<ReadonlyMap<ConversationId, number>> {
     const { store } = this.#kernel;
     if (store.seqs) return ids.length === 0 ? new Map() : store.seqs(ids);
@@ -229,7 +229,7 @@ export class Nodes {
     return new Map(found.flatMap((record) => (record ? [[record.id, record.seq] as const] : [])));
   }
 
-  /** For lists of conversations: those that are not open here and have changed since the last look. */
+  /** For lists of conversations: those not open here that have changed since the last poll. */
   #tellNew(records: readonly Conversation[]): void {
     const before = this.#seen;
     this.#seen = new Map(records.map(({ id, seq }) => [id, seq]));
@@ -244,7 +244,7 @@ export class Nodes {
 
   // -- timers
 
-  /** Again and again, each time after it is done. A store that does not answer is asked again. */
+  /** Repeats, each time after the previous run ended. A store that does not answer is asked again. */
   #every(name: string, ms: number, run: () => Promise<void>): void {
     const again = () => {
       if (!this.#isClosed) this.#after(name, ms, () => void run().then(again, again));

@@ -25,7 +25,7 @@ export const NONE_CLOSED: Closed = { blocks: 0, turns: 0 };
 
 type Alive = () => Promise<ReadonlySet<string>>;
 
-/** What is open in one conversation. */
+/** The open blocks of one conversation. */
 export interface Open {
   readonly blocks: readonly Block[];
   readonly turns: readonly Turn[];
@@ -73,7 +73,7 @@ async function closeWhere(
   return { blocks, turns };
 }
 
-/** What is open anywhere. File blocks have no end and are left out. */
+/** All open blocks anywhere. File blocks have no end and are left out. */
 export async function allOpen(kernel: Kernel): Promise<ReadonlyMap<ConversationId, Open>> {
   const blocks = new Map<ConversationId, Block[]>();
   for (const status of ["pending", "running"] as const) {
@@ -105,7 +105,7 @@ function openOf(blocks: readonly Block[], running: readonly string[], all: reado
   return { blocks, turns: all.filter(({ id }) => running.includes(id)), all };
 }
 
-/** The node that a block waits for, where it is part of no turn yet. */
+/** The node that a block waits for, if it is not part of a turn yet. */
 function nodeOf(metadata: Block["metadata"]): string | undefined {
   const { node } = metadata;
   return typeof node === "string" ? node : undefined;
@@ -124,13 +124,13 @@ function close(draft: Draft, blocks: readonly BlockId[], turns: readonly string[
   }
   const stopped = turns.flatMap((id) => draft.turn(id) ?? []).filter(({ status }) => status === "running");
   for (const turn of stopped) {
-    // What it used since it last said so, nobody knows.
+    // Its usage since the last report is unknown.
     draft.setTurn({ ...turn, status: "error", reason: "interrupted", endedAt: draft.at, uncounted: true });
   }
   return { blocks: ended, turns: stopped.length };
 }
 
-/** A message that waited for its turn is not lost with the process that was to send it: it is held until somebody says so. */
+/** A queued message is not lost with the process that was to send it: it is held until somebody sends it. */
 function holdBack(draft: Draft, id: BlockId): boolean {
   const block = draft.block(id);
   if (isProblem(block) || block.metadata.notice !== "queued") return false;

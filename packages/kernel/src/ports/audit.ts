@@ -10,9 +10,9 @@ export interface NewAuditEntry {
   readonly at: number;
   readonly agent: string;
   readonly role: string;
-  /** How it came in: a page, a token, a command, the server itself. */
+  /** The caller's access: a page, a token, a command, the server itself. */
   readonly by: string;
-  /** What was done, as a tool is named: `command.run`. */
+  /** The action, named like a tool: `command.run`. */
   readonly action: string;
   readonly details: JsonObject;
 }
@@ -37,8 +37,8 @@ export interface AuditQuery {
 
 export interface AuditLog {
   /**
-   * Adds an entry; its id. `once`: a word that one entry can have, whoever adds it; undefined where another has it, and
-   * nothing is added then.
+   * Adds an entry; returns its id. `once`: a key that only one entry can have; undefined if another entry has it, and
+   * then nothing is added.
    */
   append(entry: NewAuditEntry, once?: string): Promise<number | undefined>;
   read(query: AuditQuery): Promise<readonly AuditEntry[]>;
@@ -74,7 +74,7 @@ function isAsked({ id, at, agent, action }: AuditEntry, query: AuditQuery): bool
   );
 }
 
-/** What a reader changes in its copy is changed for nobody else. */
+/** Readers get copies: changing one affects nobody else. */
 function structuredCopy(entry: AuditEntry): AuditEntry {
   return JSON.parse(JSON.stringify(entry)) as AuditEntry;
 }

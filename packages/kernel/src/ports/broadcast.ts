@@ -26,7 +26,7 @@ export interface Broadcast {
   close(): Promise<void>;
 }
 
-/** The broadcast in process: between the kernels of one process, of which there is usually one. */
+/** The in-process broadcast: between the kernels of one process, usually one. */
 export class LocalBroadcast {
   readonly #members = new Set<Set<(message: BroadcastMessage) => void>>();
 

@@ -15,7 +15,7 @@ export interface Env {
   monotonic(): number;
   /** Calls `run` once after `delayMs`; the returned function cancels it. */
   after(delayMs: number, run: () => void): () => void;
-  /** Calls `run` soon, after what is already queued: the point where group commits are gathered. */
+  /** Calls `run` soon, after what is already queued: this is where group commits form. */
   soon(run: () => void): void;
   /** An unsigned 32-bit random number. */
   random(): number;
@@ -36,7 +36,9 @@ export function randomName(env: Env, length: number): string {
   return name;
 }
 
-/** A name that follows from a text: the same text, the same name; nobody finds another text for a name. Not secret. */
+/**
+ * A name derived from a text: equal texts, equal names; nobody can find another text with the same name. Not secret.
+ */
 export function derivedName(text: string, length: number): string {
   const digest = sha256(utf8.encode(text));
   assert(length * 5 <= digest.length * 8, "a derived name has at most 51 characters");

@@ -1,4 +1,4 @@
-// What others have committed, read while they go on committing.
+// Other nodes' commits, read while they keep committing.
 
 import { describe, expect, it } from "vitest";
 import type { Op } from "../model/op.ts";

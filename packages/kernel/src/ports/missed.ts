@@ -11,8 +11,8 @@ import type { Op, OpBody } from "../model/op.ts";
 import type { BlockLog, Missed, Store } from "./store.ts";
 
 /**
- * All of it as it was at one moment. Where the conversation moves while it is read, the blocks that have changed meanwhile
- * are read again, which are fewer each time: whoever has missed much of a busy conversation gets to its end too.
+ * All missed commits, consistent as of one moment. If the conversation changes during the read, the changed blocks are
+ * read again. These are fewer each time, so even a reader that missed much of a busy conversation catches up.
  */
 export async function readMissed(
   store: Store,
@@ -31,7 +31,7 @@ export async function readMissed(
     const changed = await store.blocks(query);
     for (let at = 0; at < changed.length; at += limits.missedLogs) {
       const some = changed.slice(at, at + limits.missedLogs);
-      // From the beginning each time: how ops are put together into runs may have changed too.
+      // From the start each time: how ops are merged into runs may have changed too.
       const logs = await Promise.all(some.map(({ id }) => store.log(id, { seq: since })));
       for (const [i, block] of some.entries()) read.set(block.id, { block, log: logs[i] as BlockLog });
     }
@@ -48,13 +48,13 @@ export async function readMissed(
   throw new Error("the conversation changes faster than it can be read");
 }
 
-/** Whether the ops are among what was committed; undefined if that was compacted since and cannot be told any more. */
+/** Whether the ops were committed; undefined if that range was compacted since, so nobody can know. */
 export function wasTaken({ ops, renewed }: Missed, own: readonly Op[]): boolean | undefined {
   if (own.some((op) => op.block !== null && renewed.includes(op.block))) return undefined;
   return own.every((op) => ops.some((stored) => holds(stored, op)));
 }
 
-/** Whether a stored op is, or has taken in, the one that was to be committed. */
+/** Whether a stored op is, or contains, the one to commit. */
 function holds(stored: Op, op: Op): boolean {
   const isSame = stored.block === op.block && stored.agent === op.agent && stored.body.type === op.body.type;
   if (!isSame || stored.seqFrom > op.seq || stored.seq < op.seq || stored.unit !== op.unit) return false;
@@ -65,7 +65,7 @@ function holds(stored: Op, op: Op): boolean {
   return sameBody(stored.body, op.body);
 }
 
-/** Two nodes may plan for one agent at one moment: what they plan tells them apart. */
+/** Two nodes may plan for one agent at the same time: the content of their ops distinguishes them. */
 function sameBody(a: OpBody, b: OpBody): boolean {
   if (a.type !== "splice" || b.type !== "splice") return sameJson(a, b);
   const { update: updateA, ...restA } = a;

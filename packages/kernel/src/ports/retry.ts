@@ -27,13 +27,13 @@ export class Retry {
     });
   }
 
-  /** Nothing is tried any more; the pauses go on from where they were. */
+  /** Stops trying; the delays continue from where they were. */
   cancel(): void {
     this.#cancel?.();
     this.#cancel = undefined;
   }
 
-  /** It has worked, or is not wanted any more: the next pause is the shortest again. */
+  /** It worked, or is no longer needed: the next delay is the shortest again. */
   over(): void {
     this.cancel();
     this.#tries = 0;

@@ -11,15 +11,15 @@ import type { Op, Splice } from "../model/op.ts";
 import type { BlockQuery, Commit, SearchPlace } from "./store.ts";
 
 /**
- * Why a store could not do what it was asked. Nothing of the commit was kept, unless it says that it does not know.
+ * Why a store could not do a request. Nothing of the commit was kept, unless the store says that it does not know.
  *
- *   full      no space; reads go on, and commits too as soon as there is space again
+ *   full      no space; reads continue, and commits too as soon as there is space again
  *   io        the device or the file system failed
- *   corrupt   what is stored is not what was written
+ *   corrupt   stored data differs from what was written
  *   version   a database of another program, or of a newer version of this one
  *   locked    another process has the database open
  *   closed    the store was closed
- *   lost      the database was deleted, replaced or overwritten under the store, which writes nothing more
+ *   lost      the database was deleted, replaced or overwritten under the store, which stops writing
  */
 export type StoreErrorCode = "full" | "io" | "corrupt" | "version" | "locked" | "closed" | "lost";
 
@@ -41,8 +41,8 @@ export class StoreError extends Error {
 }
 
 /**
- * Stops at a commit that no correct kernel makes: sequence numbers and versions with gaps, a touched block without its
- * record, a record that stands elsewhere than the ops. Every store runs it before it writes.
+ * Throws on a commit that no correct kernel makes: gaps in sequence numbers or versions, a touched block without its
+ * record, a record whose seq differs from its ops. Every store runs it before it writes.
  */
 export function checkCommit(commit: Commit, storedVersion: (block: BlockId) => number): void {
   const { conversation, expectedSeq, ops, blocks } = commit;
@@ -66,7 +66,7 @@ export function checkCommit(commit: Commit, storedVersion: (block: BlockId) => n
   if (versions.size > 0) broken(`commit without the record of ${[...versions.keys()].join(", ")}`);
 }
 
-/** The same for one op on one block, which nearly every commit is. */
+/** The same for one op on one block, the most common commit. */
 export function checkLone(commit: Commit, storedVersion: number): void {
   const { conversation, expectedSeq, ops, blocks } = commit;
   const op = ops[0] as Op;
@@ -107,7 +107,7 @@ function broken(what: string): never {
   throw new AssertionError(what);
 }
 
-/** Whether a block is one that the query asks for; its order and limit aside. */
+/** Whether a block matches the query, apart from order and limit. */
 export function fitsQuery(block: Block, query: BlockQuery): boolean {
   const { conversation, except, parent, kinds, status, pathPrefix, changedSince, before, after } = query;
   if (conversation !== undefined && block.conversation !== conversation) return false;
@@ -123,14 +123,14 @@ export function fitsQuery(block: Block, query: BlockQuery): boolean {
   return typeof path === "string" && path.startsWith(pathPrefix);
 }
 
-/** Newest first. Two that were updated in the same millisecond are in the order of their ids. */
+/** Newest first. Ties within a millisecond are ordered by id. */
 export function newestFirst(a: Conversation, b: Conversation): number {
   return b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
 /**
- * Oldest first. Inside one conversation that is the order of birth; over several there is no order but the clock's,
- * so that only a query without a conversation depends on it.
+ * Oldest first. Inside one conversation this is the order of creation; across several only the clock orders them, so
+ * only queries without a conversation depend on it.
  */
 export function oldestFirst(query: BlockQuery): (a: Block, b: Block) => number {
   if (query.conversation !== undefined) return (a, b) => a.born - b.born;
@@ -144,7 +144,7 @@ export function newestBlockFirst(a: SearchPlace, b: SearchPlace): number {
   return a.conversation < b.conversation ? 1 : a.conversation > b.conversation ? -1 : b.born - a.born;
 }
 
-/** The text after one splice; what it deletes must be there. */
+/** The text after one splice; the deleted text must be there. */
 export function spliced(text: string, { at, del, ins }: Splice): string {
   assert(
     text.startsWith(del, at) && at <= text.length,

@@ -25,7 +25,7 @@ export interface Commit {
   /** The conversation's sequence number that this was planned on; 0 creates the conversation. */
   readonly expectedSeq: number;
   readonly ops: readonly Op[];
-  /** The touched blocks as they are after the ops. */
+  /** The touched blocks after the ops. */
   readonly blocks: readonly Block[];
   /** The conversation's record after the ops. */
   readonly record: Conversation;
@@ -36,41 +36,44 @@ export interface Commit {
 
 export type CommitAnswer =
   | { readonly type: "committed" }
-  /** `seq` is where the conversation stands now. What the caller missed is read with the other methods. */
+  /** `seq` is the conversation's current seq. Read what the caller missed with the other methods. */
   | { readonly type: "moved"; readonly seq: number };
 
-/** What was committed after a sequence number, all of it as it was at one moment. */
+/** All commits after a sequence number, consistent as of one moment. */
 export interface Missed {
   readonly record: Conversation;
   /** At least those that have changed. */
   readonly turns: readonly Turn[];
   readonly blocks: readonly Block[];
   readonly ops: readonly Op[];
-  /** Blocks of which ops are missing: they were compacted. */
+  /** Blocks with missing ops: they were compacted. */
   readonly renewed: readonly BlockId[];
 }
 
 /**
- * A commit that is planned when it is its turn: between what it is told that it missed and its commit nobody else writes
- * to the conversation. It may be planned more than once, each time anew, if the store has to begin again.
+ * A commit that is planned when its turn comes: nobody else writes to the conversation between reading what it missed
+ * and its commit. It may be planned several times, if the store has to restart the transaction.
  */
 export interface TurnedCommit {
   readonly conversation: ConversationId;
-  /** Where its planner stands; asked when it is its turn, as is what follows. */
+  /** The planner's seq; called when its turn comes, like the methods below. */
   since(): number;
-  /** Keys of writes whose stored answers the planner has to know. */
+  /** Keys of writes whose stored answers the planner needs. */
   keys(): readonly string[];
-  /** Keys of writes that came after `keys` was asked, if so many came that they are worth another look. May be asked once more. */
+  /**
+   * Keys of writes that arrived after `keys` was called, if there are enough to justify another lookup. May be called
+   * once more.
+   */
   moreKeys(): readonly string[];
-  /** Takes in what was missed, if anything was, and plans on it; undefined: there is nothing to commit. */
+  /** Applies what was missed, if anything, and plans on it; undefined: nothing to commit. */
   plan(missed: Missed | undefined, answers: ReadonlyMap<string, Json>): Commit | undefined;
 }
 
-/** What a block's text is made of: a compaction, if there was one, and the ops after it. */
+/** The parts of a block's text: a compaction, if there is one, and the ops after it. */
 export interface BlockLog {
   /** The text (and CRDT state, for a promoted block) at `version`; absent when no history was compacted. */
   readonly compacted?: Compacted;
-  /** All ops of the block after the compaction and after the point that was asked for, in order of version. */
+  /** All ops of the block after the compaction and after the requested point, by version. */
   readonly ops: readonly Op[];
 }
 
@@ -114,7 +117,7 @@ export interface BlockQuery {
 }
 
 export interface SearchQuery {
-  /** It is the owner who asks: others wait. */
+  /** The owner is asking: others wait. */
   readonly isOwners?: boolean;
   readonly pattern: string;
   /** Taken literally, not as a regular expression. */
@@ -125,7 +128,7 @@ export interface SearchQuery {
   readonly except?: readonly ConversationId[];
   readonly kinds?: readonly Kind[];
   readonly pathPrefix?: string;
-  /** Only blocks behind this one in the order of search: the next page. */
+  /** Only blocks after this one in search order: the next page. */
   readonly after?: SearchPlace;
   readonly contextLines: number;
   readonly maxMatchesPerBlock: number;
@@ -141,14 +144,14 @@ export interface SearchMatch {
   /** Line number of the first line of `content`. */
   readonly contentLine: number;
   /**
-   * Columns in UTF-16 units in the matched line; the end is exclusive. A match that goes on in later lines has its end
-   * past the line's: start + its length, every newline counted as one.
+   * Columns in UTF-16 units in the matched line; the end is exclusive. A match that continues on later lines ends past
+   * the line: start + its length, with every newline counted as one.
    */
   readonly start: number;
   readonly end: number;
   /**
-   * Only where the matched line is too long to be shown whole: the column of the first unit that `content` shows of it,
-   * behind the ellipsis that stands for what was cut.
+   * Only if the matched line is too long to be shown whole: the column of the first unit that `content` shows, after
+   * the ellipsis that replaces the cut text.
    */
   readonly shownFrom?: number;
 }
@@ -156,24 +159,24 @@ export interface SearchMatch {
 export interface SearchHit {
   readonly block: Block;
   readonly matches: readonly SearchMatch[];
-  /** More matches in this block than were asked for. */
+  /** There are more matches in this block than requested. */
   readonly more: boolean;
 }
 
 export interface SearchAnswer {
   readonly hits: readonly SearchHit[];
-  /** The limit on blocks or the deadline ended the search before everything was looked at. */
+  /** The block limit or the deadline ended the search early. */
   readonly more: boolean;
-  /** Where the next page begins, if there is more and the blocks that are left can be told by their age. */
+  /** The start of the next page, if there is one and the remaining blocks can be ordered by age. */
   readonly next?: SearchPlace;
-  /** Only while the index is being built: the rest of the blocks is looked at one by one, as far as the time allows. */
+  /** Only while the index is being built: the rest of the blocks is scanned one by one, as far as time allows. */
   readonly indexing?: SearchIndexing;
 }
 
 /** A block's place in the order of search: newest first, as newestBlockFirst has it. */
 export type SearchPlace = Pick<Block, "createdAt" | "conversation" | "born">;
 
-/** Conversations that are in the search index as they are now, and all of them. */
+/** Conversations indexed as of now, and all conversations. */
 export interface SearchIndexing {
   readonly indexed: number;
   readonly total: number;
@@ -186,34 +189,34 @@ export interface RawRun {
 }
 
 export interface Store {
-  /** Changes whenever sequence numbers may have come to mean something else (a new database, a restore). */
+  /** Changes whenever sequence numbers may have a new meaning (a new database, a restore). */
   readonly epoch: string;
 
   commit(commit: Commit): Promise<CommitAnswer>;
 
   /**
-   * Commits what is planned under the lock of its conversation: for those that several nodes write to, where a commit that
-   * is planned before is too late most of the time. Absent: nobody else writes.
+   * Plans and commits under the lock of the conversation: for conversations that several nodes write to, where a commit
+   * planned earlier is usually too late. Absent: nobody else writes.
    */
   commitInTurn?(commit: TurnedCommit): Promise<CommitAnswer>;
 
   conversation(id: ConversationId): Promise<Conversation | undefined>;
-  /** What was committed after `since`, in one question; undefined where nothing was. Absent: it is read bit by bit. */
+  /** All commits after `since`, in one query; undefined if there are none. Absent: they are read piecewise. */
   missed?(conversation: ConversationId, since: number): Promise<Missed | undefined>;
-  /** Where conversations stand, in one question; those that do not exist are left out. Absent: they are read one by one. */
+  /** The seqs of conversations, in one query, without those that do not exist. Absent: they are read one by one. */
   seqs?(ids: readonly ConversationId[]): Promise<ReadonlyMap<ConversationId, number>>;
   /** Newest first by `updatedAt`. */
   conversations(query: ConversationQuery): Promise<readonly Conversation[]>;
   turns(conversation: ConversationId): Promise<readonly Turn[]>;
   answer(conversation: ConversationId, key: string): Promise<Json | undefined>;
-  /** The stored answers among keys, in one question. Absent: each is asked for. */
+  /** The stored answers for keys, in one query. Absent: each is queried. */
   answers?(conversation: ConversationId, keys: readonly string[]): Promise<ReadonlyMap<string, Json>>;
 
   block(id: BlockId): Promise<Block | undefined>;
   blocks(query: BlockQuery): Promise<readonly Block[]>;
   /**
-   * Ops of a block after a version, or after a sequence number of its conversation. A run that begins before that point
-   * and ends after it is given whole. The compaction is given when history is asked for that it has replaced.
+   * Ops of a block after a version, or after a sequence number of its conversation. A run that spans that point is
+   * returned whole. The compaction is returned if it replaced requested history.
    */
   log(block: BlockId, after: LogPoint): Promise<BlockLog>;
   /** The whole text, without its history: what reading and searching need. */
@@ -221,12 +224,12 @@ export interface Store {
   /** Ops of the conversation itself (no block) after `afterSeq`. */
   conversationOps(conversation: ConversationId, afterSeq: number): Promise<readonly Op[]>;
 
-  /** Replaces a block's ops up to `compacted.version` by the compaction. Never changes what the block is. */
+  /** Replaces a block's ops up to `compacted.version` by the compaction. Never changes the block's content. */
   compact(block: BlockId, compacted: Compacted): Promise<void>;
 
   search(query: SearchQuery): Promise<SearchAnswer | Problem>;
 
-  /** A provider's raw bytes, kept compressed, per run, in order. */
+  /** A provider's raw bytes, stored compressed, per run, in order. */
   appendRaw(run: RawRun, bytes: Uint8Array): Promise<void>;
   raw(run: RawRun): Promise<Uint8Array>;
   rawRuns(conversation: ConversationId): Promise<readonly string[]>;
@@ -238,10 +241,10 @@ export interface Store {
   /** The conversations that were deleted. */
   readonly deletions: DeletionLog;
 
-  /** What was allowed, run, granted and revoked. */
+  /** The audit log: commands allowed and run, access granted and revoked. */
   readonly audit: AuditLog;
 
-  /** Whether the store can serve now; throws what is wrong, and within seconds. Absent: nobody can tell without using it. */
+  /** Whether the store can serve now; throws the reason if not, within seconds. Absent: only using it can tell. */
   check?(): Promise<void>;
 
   /** The nodes that have this store open. Absent: one process at a time can. */
@@ -255,50 +258,53 @@ export interface Deletion {
   readonly conversation: ConversationId;
   readonly at: number;
   readonly by: string;
-  /** When it was removed from the store; absent: it is there, and can be restored. */
+  /** When it was removed from the store; absent: it still exists, and can be restored. */
   readonly removedAt?: number;
 }
 
 /**
- * Which conversations were deleted. An entry is there before the conversation's record says that it is deleted, so that whoever
- * is killed in between leaves nothing hidden that nobody removes; and it stays when the conversation is gone, because its id
- * is never given again.
+ * Which conversations were deleted. An entry is written before the conversation's record is marked as deleted, so that
+ * a crash in between never leaves a hidden conversation that is not removed. The entry stays after the removal, because
+ * the id is never reused.
  */
 export interface DeletionLog {
-  /** Writes the entry, unless there is one. With `removedAt` it is there for ever: a session of a removed conversation is noted so. */
+  /**
+   * Writes the entry, unless there is one. With `removedAt` it is permanent: this marks a session of a removed
+   * conversation.
+   */
   note(deletion: Deletion): Promise<void>;
-  /** Takes the entry of a conversation out that was restored. One that was removed stays. */
+  /** Deletes the entry of a restored conversation. The entry of a removed one stays. */
   withdraw(conversation: ConversationId): Promise<void>;
-  /** The conversations that are not removed yet: few. */
+  /** The deleted conversations that are not removed yet: few. */
   waiting(): Promise<readonly Deletion[]>;
   find(conversation: ConversationId): Promise<Deletion | undefined>;
   /**
-   * Removes the conversation with all that belongs to it (ops, blocks, turns, answers, raw runs, blobs that no other block
-   * names), and notes when. From then on nothing of it can be read; what a killed process left of its rows is cleared by the
-   * next `clear`. `moved`: somebody has written since `expectedSeq`, and nothing was removed.
+   * Removes the conversation with everything that belongs to it (ops, blocks, turns, answers, raw runs, blobs that no
+   * other block names), and records the time. From then on it cannot be read; the next `clear` deletes rows that a
+   * killed process left. `moved`: somebody has written since `expectedSeq`, and nothing was removed.
    */
   remove(conversation: ConversationId, expectedSeq: number, at: number): Promise<"removed" | "moved">;
-  /** Clears what is left of removed conversations. */
+  /** Deletes the remaining rows of removed conversations. */
   clear(): Promise<void>;
 }
 
-/** In front of the name of an agent, where the register keeps its lease (leases.ts); no node's name begins so. */
+/** Prefix for an agent's name in the register of leases (leases.ts); no node's name has it. */
 export const AGENT_PREFIX = "agent:";
 
 /**
- * Which nodes are alive, by the store's own clock: a node says so again before its lease ends, and whose lease has ended is
- * dead until it does. Before a node begins anything that dies with it, it is in here. Agents that hold something open are in
- * here too, under their prefix.
+ * Which nodes are alive, by the store's own clock: a node renews its lease before it expires, and counts as dead once
+ * it has expired. A node registers before it begins anything that ends with it. Agents that hold something open are
+ * registered too, under their prefix.
  */
 export interface NodeRegister {
   /** This node is alive for `leaseMs` from now on. */
   beat(node: string, leaseMs: number): Promise<NodeList>;
-  /** Takes a node out: it has left, or what it left has been closed. */
+  /** Removes a node: it has left, or what it left has been closed. */
   remove(node: string): Promise<void>;
 }
 
 export interface NodeList {
   readonly alive: readonly string[];
-  /** Their leases have ended, and nobody has closed what they left. */
+  /** Nodes with expired leases whose open work nobody has closed. */
   readonly dead: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** What people read of an ask that was answered. */
+/** What people read of an answered ask. */
 import { describe, expect, it } from "vitest";
 import type { Ask } from "../model/ask.ts";
 import type { Reason } from "../model/kind.ts";
@@ -94,7 +94,7 @@ describe("an answered ask in words", () => {
     expect(answerWords({ metadata: {} }, [{ metadata }])).toBe(words);
   });
 
-  it("[V129] an ask says it before the result does", () => {
+  it("[V129] an ask shows its answer before the result does", () => {
     const result = { toolName: "AskUserQuestion", result: { answers: { "Which?": "Half up" } } };
     const ask = { id: "a", kind: "permission", state: "denied" } as const;
     expect(answerWords({ metadata: { ask } }, [{ metadata: result }])).toBe("Denied");
@@ -124,7 +124,7 @@ describe("an answered ask in words", () => {
     expect(repeatsDenial(call, { kind: "tool_result", metadata })).toBe(isRepeated);
   });
 
-  it("[V37] what a stopped command has printed is shown", () => {
+  it("[V37] shows what a stopped command has printed", () => {
     const metadata = { isError: true, reason: "cancelled" } as const;
     expect(repeatsDenial({ reason: "cancelled" }, { kind: "command", metadata })).toBe(false);
   });

@@ -9,7 +9,7 @@ import type { Kind, Reason } from "../model/kind.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
 import { exactName } from "../presentation/exact.ts";
 
-/** `self` is the reader, who is spoken to; `reason` is why its block ended. Empty while nobody has answered. */
+/** `self` is the reader, addressed as "you"; `reason` is why its block ended. Empty while it is unanswered. */
 export function askWords(ask: Ask, self?: string, reason?: Reason): string {
   const { state, answeredBy, message, rule } = ask;
   if (state === "asked") return "";
@@ -44,8 +44,8 @@ function capital(word: string): string {
 }
 
 /**
- * A further answer as it is offered: every character of it, and what it does in front, where the agent's own words for it begin with the
- * opposite or say nothing.
+ * A further answer as it is offered: every character of it, preceded by its effect if the agent's own label begins with
+ * the opposite or says nothing.
  */
 export function answerLabel(
   { label, deny }: Pick<AskSuggestion, "label" | "deny">,
@@ -62,7 +62,7 @@ const DENYING =
 const ALLOWING =
   /^\W*(yes|ok|okay|sure|allow|always allow|approve|accept|permit|proceed|continue|run|trust)\b/i;
 
-/** What was chosen, one question after the other. */
+/** The choices, one question after the other. */
 function answersIn({ answer, questions = [], suggestions = [] }: Ask): string | undefined {
   const taken = suggestions.find(({ id }) => id === answer?.suggestion);
   if (taken !== undefined) return answerLabel(taken);
@@ -85,8 +85,8 @@ function valueText(value: Json): string {
 }
 
 /**
- * What was answered to the questions of a call that nobody was asked through us, such as one in a session log: its result has the
- * answers by their questions.
+ * The answers to a call's questions that were not asked through us, such as one in a session log: its result has the
+ * answers by question.
  */
 export function givenAnswers({
   toolName,
@@ -104,7 +104,7 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What is said below a call about what it asked: who answered and what. Empty where nobody has, or nothing was asked. */
+/** The line below a call about its ask: who answered and what. Empty if nobody has, or nothing was asked. */
 export function answerWords(
   call: { readonly metadata: AnyMetadata },
   results: readonly { readonly metadata: AnyMetadata }[],
@@ -117,8 +117,8 @@ export function answerWords(
 }
 
 /**
- * Whether the ask of a call says what came of it: what was answered, or that a plan was approved which stands in a block of its own.
- * The call's result says the same to the model.
+ * Whether a call's ask shows its outcome: the answers, or that a plan was approved that has a block of its own. The
+ * call's result says the same to the model.
  */
 export function isAnswered(call: Pick<AnyMetadata, "ask" | "approval">): boolean {
   const ask = askOf(call);
@@ -127,8 +127,9 @@ export function isAnswered(call: Pick<AnyMetadata, "ask" | "approval">): boolean
 }
 
 /**
- * The result of a call that was denied, or stopped while it asked, says only that: the request says so already, and who did it. So
- * does one that was stopped while it ran and brought nothing: what stands there is for the model. What a command printed is its own.
+ * The result of a call that was denied, or stopped while it asked, says only that, and the ask already shows it with
+ * who did it. The same is true of one that was stopped while it ran and returned nothing: its result is for the model.
+ * A command's output is always shown.
  */
 export function repeatsDenial(
   call: Pick<AnyMetadata, "ask" | "approval" | "reason">,

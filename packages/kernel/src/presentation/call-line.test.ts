@@ -1,4 +1,4 @@
-/** What the line of a call and of a thought says. */
+/** The lines of calls and of thoughts. */
 import { expect, it } from "vitest";
 import { callLine, cameWords, errorBelow, firstSentence, onlyChange } from "./call-line.ts";
 import type { Facts } from "./loudness.ts";
@@ -105,7 +105,7 @@ it.each([
   expect(cameWords(call({ toolName: "Edit", shortResult: "1 file" }), results)).toBe(expected);
 });
 
-it("[V129] a call whose question was answered is told by the answer", () => {
+it("[V129] a call whose question was answered shows the answer", () => {
   const asked = {
     id: "a",
     kind: "question",
@@ -120,7 +120,7 @@ it("[V129] a call whose question was answered is told by the answer", () => {
   expect(cameWords(call({ toolName: "Read", shortResult: "2 lines" }), [])).toBe("2 lines");
 });
 
-it("[V122] that a call failed is said once, at the end of its line", () => {
+it("[V122] that a call failed is shown once, at the end of its line", () => {
   const failed = { toolName: "mcp__lab__fail", success: false };
   expect(cameWords(call({ ...failed, shortResult: "failed" }), [])).toBeUndefined();
   expect(cameWords(call({ ...failed, shortResult: "no such file" }), [])).toBe("no such file");

@@ -19,14 +19,14 @@ const COUNT = /^\d+ items?$/;
 export interface CallLine {
   readonly deed: Deed;
   readonly name: string;
-  /** What it was asked: a path, a pattern, a task; of a command its text, on one line. */
+  /** Its subject: a path, a pattern, a task; for a command its text, on one line. */
   readonly subject: string;
   readonly isCommand: boolean;
-  /** What the agent said that a command is for. */
+  /** The agent's description of a command. */
   readonly purpose: string | undefined;
 }
 
-/** `folder`: the conversation's, whose name the paths in it go without. A command stays as it was written. */
+/** `folder`: the conversation's folder, which paths omit. A command stays as it was written. */
 export function callLine(call: Facts, results: readonly Facts[], folder?: string): CallLine {
   const { toolName, displayName, compactParams, input } = call.metadata;
   const kinds = results.map(({ kind }) => kind);
@@ -36,7 +36,7 @@ export function callLine(call: Facts, results: readonly Facts[], folder?: string
   const isRun = deed === "run" || deedOf(toolName ?? "") === "run";
   const command = isRun ? (wordsOf(ran?.command) ?? meantIn(commandIn(input), compactParams)) : undefined;
   if (command === undefined) {
-    // How many there are is said with how many are done.
+    // The total is shown with the number done.
     const isCounted =
       deed === "todo" && COUNT.test(compactParams ?? "") && cameWords(call, results) !== undefined;
     // A plan with a block of its own begins with the same words.
@@ -50,7 +50,7 @@ export function callLine(call: Facts, results: readonly Facts[], folder?: string
   return { deed, name, subject: onOneLine(command), isCommand: true, purpose };
 }
 
-/** What was asked, without the marks of a heading and without the tool's title, which stands before it. */
+/** The request, without heading marks and without the tool's title, which precedes it. */
 function subjectOf(params: string, title: string): string {
   const words = params.replace(/^#{1,6}\s+/, "");
   if (words.toLowerCase() === title.toLowerCase()) return "";
@@ -59,30 +59,30 @@ function subjectOf(params: string, title: string): string {
 
 const BECAME = { add: "new", modify: undefined, delete: "deleted" } as const;
 
-/** What came of a call, in a few words; nothing where its ask says that. */
+/** The outcome of a call, in a few words; empty if its ask shows it. */
 export function cameWords(call: Facts, results: readonly Facts[], folder?: string): string | undefined {
   const { metadata } = call;
   const { shortResult } = metadata;
   const isSaid =
     isAnswered(metadata) || results.some((result) => givenAnswers(result.metadata) !== undefined);
   if (shortResult === undefined || isSaid) return undefined;
-  // That it failed, or was stopped, is said at the end of the line.
+  // The end of the line says that it failed or was stopped.
   const { state, word } = callOutcome(call);
   if (shortResult === word || (state === "stopped" && shortResult === "interrupted")) return undefined;
-  // The line names the file: what became of it is news, that it is one is not.
+  // The line already names the file, so it says only what happened to it.
   const only = onlyChange(results);
   if (only && state === "done" && shortResult === "1 file") return BECAME[only.kind];
   return shortenPaths(shortResult, folder);
 }
 
-/** How a call ended, in a word: of a command that failed its exit code. Nothing where it is done. */
+/** How a call ended, in a word: for a failed command its exit code. Empty if it is done. */
 export function endWord(call: Facts, results: readonly Facts[]): string {
   const { state, word } = callOutcome(call);
   const code = results.find(({ kind }) => kind === "command")?.metadata.exitCode;
   return state === "failed" && typeof code === "number" && code !== 0 ? `exit ${code}` : word;
 }
 
-/** The error of a call that is shown below its line, because no result is there that could tell it. */
+/** The error of a call that is shown below its line, because there is no result to show it. */
 export function errorBelow(call: Facts, results: readonly Facts[]): string | undefined {
   const { error, reason } = call.metadata;
   const isDenied = askOf(call.metadata)?.state === "denied" || reason === "cancelled";
@@ -100,12 +100,12 @@ export function onlyChange(
   return changes.length === 1 && only?.movedTo === undefined ? only : undefined;
 }
 
-/** A path as short as its call says it. */
+/** A path as short as its call shows it. */
 export function shortPath(path: string, subject: string): string {
   return subject !== "" && path.endsWith(`/${subject}`) ? subject : path;
 }
 
-/** What an agent prints in front of every command that it runs. */
+/** What an agent prints before every command that it runs. */
 const SHELL =
   /^(?:\S*[/\\])?(?:ba|z|da|fi)?sh(?:\.exe)? -l?i?c |^(?:\S*[/\\])?(?:pwsh|powershell)(?:\.exe)? (?:\S+ )*-command |^(?:\S*[/\\])?cmd(?:\.exe)? \/c /i;
 
@@ -115,7 +115,7 @@ function meantIn(printed: string | undefined, row: string | undefined): string |
   return isWrapped && row !== undefined && row !== "" && !SHELL.test(row) ? row : printed;
 }
 
-/** A command's text, whatever its tool calls it. */
+/** A command's text, under whatever name its tool passes it. */
 export function commandIn(input: Json | undefined): string | undefined {
   for (const name of ["command", "cmd", "script", "code"]) {
     const given = fieldOf(input, name);
@@ -144,7 +144,7 @@ export function onOneLine(text: string): string {
 }
 
 /**
- * The first sentence of a text, as it was written, marks and all. A heading, a line that is bold as a whole, loses its asterisks: all
+ * The first sentence of a text, with its marks. A heading, a line that is bold as a whole, loses its asterisks: all
  * summaries of Codex's reasoning begin with one.
  */
 export function firstSentence(beginning: string): string {

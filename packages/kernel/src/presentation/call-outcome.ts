@@ -12,7 +12,7 @@ interface Stated {
 
 interface CallOutcome {
   readonly state: "done" | "failed" | "denied" | "stopped" | "waiting" | "running";
-  /** Nothing where it is done. */
+  /** Empty if it is done. */
   readonly word: string;
 }
 
@@ -28,7 +28,7 @@ export function callOutcome({ status, metadata }: Stated): CallOutcome {
   return { state: "failed", word: reason ?? "failed" };
 }
 
-/** Whether somebody is at work on the block, or may be. */
+/** Whether the block is, or may be, in progress. */
 export function isAtWork(block: Stated): boolean {
   return !isEnded(block.status) && callOutcome(block).state !== "waiting";
 }

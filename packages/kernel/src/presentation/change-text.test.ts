@@ -1,4 +1,4 @@
-/** What a file change shows of itself. */
+/** What a file change shows. */
 import { expect, it } from "vitest";
 import { changeTexts } from "./change-text.ts";
 

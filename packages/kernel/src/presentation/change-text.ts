@@ -16,7 +16,7 @@ export interface ChangeText {
   readonly note: string;
 }
 
-/** Shown beside a diff that is only what was asked for. */
+/** Shown beside a diff that was only requested. */
 export const UNVERIFIED = "not checked against the file";
 
 /** Above changes that were found by comparing the folder; undefined above others. */
@@ -25,7 +25,7 @@ export function observedHeading({ observed, leftOut }: Metadata<"file_change">):
   return `Also changed while this turn ran${leftOut === undefined ? "" : `, and ${plural(leftOut, "more file")}`}`;
 }
 
-/** One for each change: its own diff; the block's text stands for it where there is only one. */
+/** One for each change: its own diff; the block's text replaces it if there is only one. */
 export function changeTexts(changes: readonly Change[], text: string): readonly ChangeText[] {
   return changes.map(({ diff }) => {
     if (diff !== undefined) return { diff, note: "" };
@@ -34,7 +34,9 @@ export function changeTexts(changes: readonly Change[], text: string): readonly 
   });
 }
 
-/** How many lines a diff adds and deletes. A deleted line of two dashes looks like a header only outside of a hunk. */
+/**
+ * The number of lines a diff adds and deletes. A deleted line of two dashes looks like a header only outside of a hunk.
+ */
 export function changedIn(diff: string): { readonly added: number; readonly deleted: number } {
   let [added, deleted] = [0, 0];
   let isInside = !/^@@/m.test(diff);

@@ -1,4 +1,4 @@
-/** References to characters, as people and models write them. */
+/** Character references, as people and models write them. */
 import { describe, expect, it } from "vitest";
 import { decodeReferences } from "./character-references.ts";
 

@@ -5,7 +5,7 @@ import { citedMarkdown, sourcesOf } from "./citations.ts";
 const a = { url: "https://a.example", title: "A" };
 const b = { url: "https://b.example" };
 
-it("[E16] a source has one number, whatever is cited of it", () => {
+it("[E16] a source has one number, however many passages cite it", () => {
   expect(
     sourcesOf([{ ...b, snippet: "x" }, a, { ...b, title: "B", snippet: "y" }, { ...b, snippet: "x" }]),
   ).toEqual([

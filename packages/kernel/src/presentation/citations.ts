@@ -12,7 +12,7 @@ export interface Source {
   readonly number: number;
   readonly url: string;
   readonly title: string | undefined;
-  /** What was cited of it, each passage once. */
+  /** The cited passages, each once. */
   readonly snippets: readonly string[];
 }
 
@@ -34,8 +34,8 @@ export function sourcesOf(citations: readonly Citation[]): readonly Source[] {
 }
 
 /**
- * Markdown with the numbers of its sources behind each cited passage. Only for a text that nobody has edited: places are
- * counted in characters.
+ * Markdown with source numbers after each cited passage. Only for text that nobody has edited: positions are counted in
+ * characters.
  */
 export function citedMarkdown(text: string, citations: readonly Citation[]): string {
   const numbers = new Map(sourcesOf(citations).map(({ url, number }) => [url, number]));
@@ -58,7 +58,7 @@ export function citedMarkdown(text: string, citations: readonly Citation[]): str
   return marked + text.slice(from);
 }
 
-/** A passage may end with the line break behind it. */
+/** A passage may end with the line break after it. */
 function behindLastWord(text: string, start: number, end: number): number {
   const passage = text.slice(start, end).trimEnd();
   return passage === "" ? end : start + passage.length;

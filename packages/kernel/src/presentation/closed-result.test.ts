@@ -1,4 +1,4 @@
-// What a closed result gives in place of its text: the rules as a table.
+// What a closed result shows instead of its text: the rules as a table.
 
 import { describe, expect, it } from "vitest";
 import type { ClosedResult } from "../model/change.ts";
@@ -26,7 +26,7 @@ const allowed: Facts["metadata"] = {
   ask: { kind: "permission", state: "allowed", answeredBy: "owner" } as never,
 };
 
-describe("what comes in place of a closed result's text", () => {
+describe("what a closed result shows instead of its text", () => {
   const cases: [string, Facts | undefined, Facts & { chars: number }, string, ClosedResult | undefined][] = [
     [
       "of a command that succeeded the line it is remembered by",
@@ -56,19 +56,19 @@ describe("what comes in place of a closed result's text", () => {
     expect(closedResult(block, above, linesOf(text))).toEqual(expected);
   });
 
-  it("[W34] of a running command nothing is left out", () => {
+  it("[W34] leaves out nothing of a running command", () => {
     const running = result("command", LONG, {}, "running");
     expect(closedResult(running, call("Bash"), linesOf(LONG))).toBeUndefined();
   });
 
-  it("[W34] what is short comes whole", () => {
+  it("[W34] sends short text whole", () => {
     const text = "all is well\n";
     expect(
       closedResult(result("command", text, { exitCode: 0 }), call("Bash"), linesOf(text)),
     ).toBeUndefined();
   });
 
-  it("[W34] a very long line comes as far as it could be shown", () => {
+  it("[W34] sends of a very long line as much as could be shown", () => {
     const text = `${"x".repeat(100_000)}\nend`;
     const closed = closedResult(result("command", text, { exitCode: 2 }), call("Bash"), linesOf(text));
     expect(closed?.head?.map(({ length }) => length)).toEqual([2_000, 3]);

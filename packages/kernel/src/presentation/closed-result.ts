@@ -16,7 +16,7 @@ const KINDS: readonly Kind[] = ["tool_result", "code", "command"];
 
 type Closing = Facts & { readonly chars: number };
 
-/** Undefined: it is shown whole, or is as short as what it shows. */
+/** Undefined: it is shown whole, or is no longer than its summary. */
 export function closedResult(
   result: Closing,
   call: Facts | undefined,

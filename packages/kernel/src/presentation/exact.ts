@@ -4,9 +4,9 @@
  */
 
 /**
- * A text exactly as it is, with what cannot be seen made visible: controls, characters that reorder or hide others, spaces that are
- * none of the usual ones, letters of another script among Latin ones that look the same, empty lines that push what follows out of
- * sight. For everything that somebody is asked to allow: two different texts never look the same.
+ * A text exactly as it is, with invisible parts made visible: control characters, characters that reorder or hide
+ * others, unusual spaces, letters of another script that look Latin, empty lines that push text out of sight. For
+ * everything that somebody is asked to allow: two different texts never look the same.
  */
 export function exactText(text: string): string {
   return plainLetters(text)
@@ -14,7 +14,7 @@ export function exactText(text: string): string {
     .replace(EMPTY_LINES, (lines) => `\n\\u{a} ×${lines.length - 2}\n`);
 }
 
-/** The same of a name, which has no lines. */
+/** The same for a name, which has no lines. */
 export function exactName(name: string): string {
   return plainLetters(name).replace(HIDDEN, spelt);
 }
@@ -23,8 +23,8 @@ export function exactName(name: string): string {
 const EMPTY_LINES = /\n{17,}/g;
 
 /**
- * Words in Latin letters, with each letter of another script spelt out: `раypal` begins with two that are Cyrillic. A word that has
- * letters which no Latin one looks like is plainly of that script.
+ * Words in Latin letters, with each letter of another script spelled out: `раypal` begins with two Cyrillic ones. A
+ * word with letters that no Latin one resembles is clearly in that script.
  */
 export function spellAlike(text: string, spell: (letter: string) => string): string {
   if (!ALIKE.test(text)) return text;
@@ -43,7 +43,7 @@ const ALIKE = new RegExp(`[${ALIKES}]`, "u");
 const EVERY_ALIKE = new RegExp(ALIKE, "gu");
 const ONLY_ALIKE = new RegExp(`^[${ALIKES}]+$`, "u");
 
-/** First what would look like something spelt out, then what is. */
+/** First the text that would look spelled out, then the characters to spell out. */
 function plainLetters(text: string): string {
   return spellAlike(text.replace(/\\(?=u\{)/g, spelt), spelt);
 }
@@ -53,8 +53,8 @@ function spelt(character: string): string {
 }
 
 /**
- * Controls and format characters, signs that are drawn like those of ASCII, what has no meaning or is drawn as nothing, and every space
- * but the usual one. A sign that makes a picture of the character before it stays.
+ * Control and format characters, signs that look like ASCII ones, characters without a meaning or a glyph, and every
+ * space but the usual one. A variation selector that turns the previous character into an emoji stays.
  */
 const HIDDEN =
   /\p{C}|[\u037e\u1fef\u212a\u2024\u2044\u2215\u29f8]|[^\P{Z} ]|(?!(?<=\p{Extended_Pictographic})\ufe0f)\p{Default_Ignorable_Code_Point}|\u2800/gu;

@@ -1,4 +1,4 @@
-/** Paths as they are shown to somebody who knows the folder. */
+/** Paths as shown to somebody who knows the folder. */
 import { expect, it } from "vitest";
 import { folderLabel, inFolder, shortenPaths, withShortPaths } from "./folder-path.ts";
 

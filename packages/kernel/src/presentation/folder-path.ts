@@ -5,10 +5,10 @@
 
 import type { AnyMetadata } from "../model/metadata.ts";
 
-/** What stands before the folder where it is part of a longer path, and behind it where its name goes on. */
+/** The characters before the folder if it is part of a longer path, and after it if its name continues. */
 const BEFORE = /[\w./\\~@:%+-]/;
 const AFTER = /[\w.~@%+-]/;
-/** What a path in it begins with. */
+/** The start of a path in it. */
 const INSIDE = /[^\s"'`,;:)/\\]/;
 
 /** One path; the folder itself is ".". */
@@ -39,7 +39,7 @@ export function shortenPaths(text: string, folder: string | undefined): string {
   return shown + text.slice(from);
 }
 
-/** A block's metadata with its paths as they are shown; for documents that have no hover. */
+/** A block's metadata with its paths as they are shown; for documents without tooltips. */
 export function withShortPaths<M extends AnyMetadata>(metadata: M, folder: string | undefined): M {
   if (rootOf(folder) === undefined) return metadata;
   const { compactParams, shortResult, error, filename, path, changes, cwd } = metadata;
@@ -70,7 +70,7 @@ export function folderLabel(cwd: string, folder: string | undefined): string | u
   return label === "." ? undefined : label;
 }
 
-/** Without a separator at its end; undefined where it is no folder that could be left out. */
+/** Without a separator at its end; undefined if it is not a folder that can be left out. */
 function rootOf(folder: string | undefined): string | undefined {
   const root = folder?.replace(/[/\\]+$/, "") ?? "";
   return /[/\\]./.test(root) ? root : undefined;

@@ -1,4 +1,4 @@
-/** The fields of a form that an agent asks for, and what is sent of them. */
+/** The fields of a form that an agent requests, and what is sent. */
 import { expect, test } from "vitest";
 import { formContent, formFields, wrongFields } from "./form-fields.ts";
 
@@ -31,7 +31,7 @@ test("[CM14] each value is a field of its kind, with its bounds and its options"
   expect(formFields(undefined)).toEqual([]);
 });
 
-test("[CM14] what is wrong is said by field, and nothing else is", () => {
+test("[CM14] each field names its own error, and no other", () => {
   const fields = formFields(SCHEMA);
   expect([...wrongFields(fields, {})]).toEqual([
     ["email", "Required"],
@@ -47,7 +47,7 @@ test("[CM14] what is wrong is said by field, and nothing else is", () => {
   ]);
 });
 
-test("[CM14] the agent gets values of the kinds that it asked for, without what was left empty", () => {
+test("[CM14] the agent gets values of the requested kinds, without the fields left empty", () => {
   const fields = formFields(SCHEMA);
   const written = { email: "a@b.c", channel: "b", tags: ["x"], note: "" };
   expect(formContent(fields, written)).toEqual({

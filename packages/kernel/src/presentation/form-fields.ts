@@ -10,7 +10,7 @@ export interface FormField {
   readonly description?: string;
   readonly isRequired: boolean;
   readonly type: "text" | "number" | "boolean" | "choice" | "choices";
-  /** Of a text: what the browser's field is. */
+  /** The browser's input type for a text. */
   readonly input?: "email" | "url" | "date" | "datetime-local";
   readonly isInteger?: boolean;
   readonly min?: number;
@@ -82,7 +82,7 @@ function optionsOf(schema: Fields): readonly { value: string; label: string }[] 
   });
 }
 
-/** What the agent gets. What was left empty, and need not be given, is not in it. */
+/** The values for the agent, without optional fields left empty. */
 export function formContent(
   fields: readonly FormField[],
   written: FormInput,

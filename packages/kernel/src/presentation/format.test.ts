@@ -64,7 +64,7 @@ describe("format", () => {
     ["rm a\u037e ls \u2044tmp \u212a", "rm a\\u{37e} ls \\u{2044}tmp \\u{212a}"],
     ["Οffice ΟΚ привет, как дела; α β", "\\u{39f}ffice ΟΚ привет, как дела; α β"],
     ["JSON-ом запустить naïve（全角）", "JSON-ом запустить naïve（全角）"],
-    // Empty lines push what follows out of sight.
+    // Empty lines push the rest out of sight.
     [`ls${"\n".repeat(500)}rm -rf ~`, "ls\n\\u{a} ×498\nrm -rf ~"],
     [`a${"\n".repeat(16)}b`, `a${"\n".repeat(16)}b`],
   ])("[R37] %j shows what it hides", (text, shown) => {

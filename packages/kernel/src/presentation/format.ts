@@ -9,15 +9,15 @@ export function formatCost(usd: number): string {
 }
 
 /**
- * What was spent, to be said beside a turn or a conversation; nothing where that is not known, or nothing was. `isLeast`: it was more
- * than this, and nobody knows how much.
+ * The cost, shown beside a turn or a conversation; empty if it is unknown or zero. `isLeast`: the cost was higher than
+ * this, by an unknown amount.
  */
 export function spentWords(usd: number | null | undefined, isLeast = false): string {
   if (usd === null || usd === undefined || usd === 0) return "";
   return isLeast ? `${formatCost(usd)}+` : formatCost(usd);
 }
 
-/** The same of a turn; also that it is not known, where something was spent that its agent states no cost of. */
+/** The same for a turn; also that it is unknown, if the agent used tokens and states no cost. */
 export function turnSpentWords(turn: {
   readonly costUsd?: number | undefined;
   readonly uncounted?: true | undefined;
@@ -26,7 +26,7 @@ export function turnSpentWords(turn: {
   return spent === "" && turn.uncounted && turn.costUsd === undefined ? "cost unknown" : spent;
 }
 
-/** Tokens that were written. Of an answer that was cut, nobody has counted them. */
+/** Tokens written. For an answer that was cut, nobody has counted them. */
 export function outputWords(output: string, uncounted: true | undefined): string {
   if (!uncounted) return `${output} out`;
   return output === "0" ? "output not counted" : `${output}+ out`;

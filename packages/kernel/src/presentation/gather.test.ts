@@ -1,4 +1,4 @@
-/** What is gathered, in which words, and which list of a turn is the one that is shown. */
+/** What is grouped, with which words, and which to-do list of a turn is shown. */
 import { expect, it } from "vitest";
 import { gather, gatheredWords, livingTodos } from "./gather.ts";
 import type { Entry } from "./loudness.ts";
@@ -47,7 +47,7 @@ it.each([
   expect(gatheredWords(names.split(" ").map(entry), tookMs)).toBe(words);
 });
 
-it("[V123] a turn has one list, where it was first written, as it was last written", () => {
+it("[V123] a turn has one list, at its first place, with its last content", () => {
   const steps = "1p 2t 3 4t 5p 6t 7t".split(" ").map((step) => ({
     id: step[0] as string,
     turn: Number(step[0]) < 5 ? "a" : "b",

@@ -23,7 +23,7 @@ export function gather<T>(items: readonly T[], mayJoin: (item: T) => boolean): r
   return found;
 }
 
-/** What gathered entries were, in the order in which their kinds came first. `tookMs`: of all of them together. */
+/** The kinds of grouped entries, in order of first appearance. `tookMs`: the total of all of them. */
 export function gatheredWords(entries: readonly Entry[], tookMs = 0): string {
   const counts = new Map<Deed | "think", number>();
   let failed = 0;
@@ -81,7 +81,7 @@ export interface TodoStep<Id> {
   readonly id: Id;
   /** The turn that it belongs to, where that is known. */
   readonly turn: string | undefined;
-  /** A prompt begins another list where turns are not known. */
+  /** If turns are unknown, a prompt begins another list. */
   readonly isPrompt: boolean;
   /** The list that it wrote. */
   readonly todo: Id | undefined;

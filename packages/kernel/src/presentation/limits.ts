@@ -5,9 +5,9 @@ export const SUBJECT_CHARS = 400;
 export const SENTENCE_CHARS = 160;
 
 // Closed result
-/** A shorter text is no more than what would be sent in its place. */
+/** A shorter text is no longer than its replacement. */
 export const CLOSED_RESULT_CHARS = 300;
-/** Of a line that is longer, so much: more than is shown of it, whatever codes for a terminal are in it. */
+/** This much of a longer line: more than is shown of it, whatever terminal codes are in it. */
 export const CLOSED_LINE_CHARS = 2_000;
 
 // Gather
@@ -17,7 +17,7 @@ export const SHOWN_DURATION_MS = 100;
 // Long text
 export const FOLD_LINES = 10;
 export const FOLD_CHARS = 4_000;
-/** Lines of a closed result that are shown all the same. */
+/** Lines of a closed result that are shown anyway. */
 export const HEAD_LINES = 4;
 export const TAIL_LINES = 3;
 export const EXCERPT_CHARS = 240;
@@ -26,33 +26,33 @@ export const EXCERPT_CHARS = 240;
 /** A diff of more changed lines, or of more characters, shows its beginning. */
 export const DIFF_CHANGED_LINES = 30;
 export const DIFF_CHARS = 20_000;
-/** A report is read: it may be longer than what is looked up. */
+/** A report is meant to be read: it may be longer than reference output. */
 export const REPORT_LINES = 60;
 export const REPORT_CHARS = 8_000;
 export const RUNNING_LINES = 6;
 export const FAILED_LINES = 12;
 
 // Markdown bound
-/** Characters that may be looked at again and again: some for any text, and more for a longer one. */
+/** Characters that may be scanned repeatedly: a minimum for any text, more for longer ones. */
 export const FREE_WORK_CHARS = 10_000_000;
 /** The same for a text that is lexed again with each of its pieces. */
 export const FREE_WORK_GROWING_CHARS = 2_000_000;
 export const WORK_PER_CHARACTER = 200;
-/** What stands in a paragraph or an item of this length is not counted: most texts have no others. */
+/** The content of a shorter paragraph or item is not counted: most texts have no others. */
 export const USUAL_PARAGRAPH_CHARS = 1_000;
-/** For a bracket that is never closed the lexer looks this far, once and more than once. */
+/** For an unclosed bracket the lexer scans this far, once and repeatedly. */
 export const OPEN_BRACKET_CHARS = 3_000;
 export const MARKDOWN_DEPTH = 100;
 export const TABLE_CELLS = 100_000;
 
 // Markdown math
-/** A longer one is none: what is looked for behind every dollar has a bound. */
+/** A longer one does not count: the search after every dollar is bounded. */
 export const FORMULA_CHARS = 4_000;
-/** How far ahead the beginning of a formula is looked for at a time. */
+/** How far ahead the start of a formula is searched at a time. */
 export const FORMULA_WINDOW_CHARS = 1_000;
 
 // Output summary
-/** So many lines at the end are looked at. */
+/** Only this many lines at the end are checked. */
 export const SUMMARY_LINES = 12;
 export const SUMMARY_CHARS = 120;
 
@@ -61,7 +61,7 @@ export const SUMMARY_CHARS = 120;
 export const JSON_NUMBER_CHARS = 400;
 
 // Search hit
-/** Of a line that is longer, so much behind the match. */
+/** This much of a longer line after the match. */
 export const HIT_CHARS = 200;
 
 // Terminal text

@@ -78,7 +78,7 @@ it("[P24] a tool that takes plain text", () => {
   expect(liveTextPath("Write")).toEqual(["content"]);
 });
 
-it.each(["constructor", "to_string", "valueOf"])("a tool named %s shows nothing of its own", (name) => {
+it.each(["constructor", "to_string", "valueOf"])("a tool named %s has no live view", (name) => {
   const reader = new PartialJson();
   reader.push('{"a":1}');
   expect(liveInput(name, reader)).toBeUndefined();

@@ -38,7 +38,7 @@ export type LiveInput =
 
 type Fields = { readonly [key: string]: Json };
 
-/** `reader` holds the input so far; a tool that takes plain text instead of JSON gives the text itself. */
+/** `reader` holds the input so far; a tool that takes plain text instead of JSON passes the text itself. */
 export function liveInput(toolName: string, reader: PartialJson | string): LiveInput | undefined {
   const name = bareName(toolName);
   const show = Object.hasOwn(SHOWN, name) ? SHOWN[name] : undefined;
@@ -49,7 +49,7 @@ export function liveInput(toolName: string, reader: PartialJson | string): LiveI
   return show(value as Fields);
 }
 
-/** Where the text that grows longest stands in the input of such a tool: what a view follows. */
+/** The position of the fastest-growing text in such a tool's input, which a view follows. */
 export function liveTextPath(toolName: string): PartialPath | undefined {
   const name = bareName(toolName);
   return Object.hasOwn(GROWING, name) ? GROWING[name] : undefined;

@@ -1,4 +1,4 @@
-/** How much there is, and what a long one shows of itself. */
+/** How long a text is, and what is shown of a long one. */
 import { expect, it } from "vitest";
 import type { AnyMetadata } from "../model/metadata.ts";
 import { amountOf, excerptOf, isAskedFor, isFailedResult, isLong, leftWords } from "./long-text.ts";

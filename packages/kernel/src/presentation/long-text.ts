@@ -8,7 +8,7 @@ import type { Status } from "../model/kind.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
 import { EXCERPT_CHARS, FOLD_CHARS, FOLD_LINES, HEAD_LINES, TAIL_LINES } from "./limits.ts";
 
-/** What is known of something that may be closed, before anybody has opened it. */
+/** What is known of a collapsible part before it is opened. */
 export interface Extent {
   readonly lines: number;
   readonly chars: number;
@@ -16,7 +16,7 @@ export interface Extent {
   readonly changed?: number | undefined;
 }
 
-/** Whether a result was asked for by a person: its command was run again, or its call was allowed. */
+/** Whether a person requested a result: ran its command again, or allowed its call. */
 export function isAskedFor(
   result: Pick<AnyMetadata, "notice">,
   call: Pick<AnyMetadata, "ask" | "approval"> | undefined,
@@ -38,26 +38,26 @@ export function isFailedResult({
   return isError === true || status === "error" || (typeof exitCode === "number" && exitCode !== 0);
 }
 
-/** Lines of which only some are read. An array is one; a text that is not cut into lines can be one too. */
+/** Lines of which only some are read: an array, or a text that is not split into lines. */
 export interface Lines {
   readonly length: number;
   slice(from: number, to: number): readonly string[];
 }
 
-/** What a closed result shows of itself: its first and last lines, with so many left out between them. */
+/** What a closed result shows: its first and last lines, and how many were left out between them. */
 export interface Excerpt {
   readonly head: readonly string[];
   readonly left: number;
   readonly tail: readonly string[];
 }
 
-/** The first and the last lines; with `tailOnly`, only so many of the last. */
+/** The first and the last lines; with `tailOnly`, only the last ones. */
 export function excerptOf(lines: Lines, tailOnly?: number): Excerpt {
   const { head, left, tail } = endsOf(lines, tailOnly);
   return { head: head.map(cutLine), left, tail: tail.map(cutLine) };
 }
 
-/** The same lines as they are, however long. */
+/** The same lines unchanged, however long. */
 export function endsOf(lines: Lines, tailOnly?: number): Excerpt {
   const head = tailOnly === undefined ? HEAD_LINES : 0;
   const tail = tailOnly ?? TAIL_LINES;
@@ -80,7 +80,7 @@ export function cutLine(line: string): string {
   return line.length <= EXCERPT_CHARS ? line : `${line.slice(0, EXCERPT_CHARS).toWellFormed()}…`;
 }
 
-/** That lines are left out, in words. */
+/** Says how many lines were left out. */
 export function leftWords({ left }: Excerpt): string {
   return left === 0 ? "" : `… ${left.toLocaleString("en-US")} more line${left === 1 ? "" : "s"}`;
 }
@@ -89,7 +89,7 @@ export function isLong(lines: number, chars: number): boolean {
   return lines > FOLD_LINES || chars > FOLD_CHARS;
 }
 
-/** How much there is, in words. */
+/** Says how long it is. */
 export function amountOf(lines: number, chars: number): string {
   const amount = `${lines.toLocaleString("en-US")} line${lines === 1 ? "" : "s"}`;
   return lines <= FOLD_LINES && chars > FOLD_CHARS

@@ -1,4 +1,4 @@
-/** The rules of what is loud, normal and quiet, and of what is open before anybody opens it, as a table. */
+/** The rules for loud, normal and quiet, and for what is open at first, as a table. */
 import { describe, expect, it } from "vitest";
 import { DEEDS, deedOf } from "./deed.ts";
 import {
@@ -108,7 +108,7 @@ describe("[V120] how loud", () => {
     expect(loudnessOf({ block, results })).toBe(loudness);
   });
 
-  it("the to-do list of its turn is normal; so is what somebody ran again", () => {
+  it("the to-do list of its turn is normal; so is a command that a person ran again", () => {
     expect(loudnessOf({ block: call("TodoWrite"), results: [result("todo")], isLivingTodo: true })).toBe(
       "normal",
     );
@@ -214,7 +214,7 @@ describe("[V25] what is shown of a result at first", () => {
     expect(formOf(shown as Result, call("Bash"), extent)).toBe(form);
   });
 
-  it("[V40] a tail is six lines while it runs and twelve of a failure; a diff begins with thirty changes", () => {
+  it("[V40] a tail has six lines while it runs and twelve after a failure; a diff begins with thirty changes", () => {
     const [running, failed] = [result("command", {}, "running"), result("command", {}, "error")];
     expect([tailLines(running, 100), tailLines(failed, 100)]).toEqual([6, 12]);
     // A way to open it would hide one line and take the room of one.
@@ -265,7 +265,7 @@ it.each([
   expect(deedOf(toolName, results)).toBe(deed);
 });
 
-it("[V4] what the line stands for comes before what is always shown, each in its order", () => {
+it("[V4] results that the line stands for come before those always shown, each in order", () => {
   const forms = { image: "whole", printed: "line", other: "tail", last: "line" } as const;
   const names = Object.keys(forms) as readonly (keyof typeof forms)[];
   expect(inShownOrder(names, (name) => forms[name])).toEqual(["printed", "last", "image", "other"]);

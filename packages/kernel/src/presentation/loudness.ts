@@ -25,7 +25,7 @@ import { isMarkdownResult, showsPictures } from "./result-look.ts";
 
 type Loudness = "loud" | "normal" | "quiet";
 
-/** What the rules look at; a block on the page and one in an export both are it. */
+/** The input of the rules; a block on the page and one in an export both fit. */
 export interface Facts {
   readonly kind: Kind;
   readonly role: Role;
@@ -33,14 +33,14 @@ export interface Facts {
   readonly metadata: AnyMetadata;
 }
 
-/** A block with what belongs to its row. */
+/** A block with the rest of its row. */
 export interface Entry {
   readonly block: Facts;
-  /** What came of a call. */
+  /** The results of a call. */
   readonly results: readonly Facts[];
   /** Something hangs off one of the results, such as another run of its command. */
   readonly isFollowed?: boolean | undefined;
-  /** The to-do list of its turn is shown here, as it is now. */
+  /** The current to-do list of its turn is shown here. */
   readonly isLivingTodo?: boolean | undefined;
 }
 
@@ -76,7 +76,7 @@ function askLoudness({ kind, metadata }: Facts): Loudness | undefined {
   if (ask?.state === "asked") return "loud";
   // It may still be answered.
   if (ask?.state === "expired" && metadata.reason === "interrupted") return "normal";
-  // Nothing else says that it was asked and answered.
+  // Nothing else shows that it was asked and answered.
   return ask !== undefined && kind === "text" ? "normal" : undefined;
 }
 
@@ -94,7 +94,7 @@ function callLoudness({ block, results, isFollowed, isLivingTodo }: Entry): Loud
   return results.some(({ kind, metadata }) => showsPictures(kind, metadata)) ? "normal" : "quiet";
 }
 
-/** Whether a quiet one is put together with its neighbours. What the system notes has a line of its own. */
+/** Whether a quiet block is grouped with its neighbours. System notes have a line of their own. */
 export function isGathered(entry: Entry): boolean {
   const { kind } = entry.block;
   return (kind === "tool_call" || kind === "thinking") && loudnessOf(entry) === "quiet";
@@ -107,15 +107,15 @@ export function deedOfCall({ metadata }: Facts, results: readonly Facts[]): Deed
   );
 }
 
-/** What the system notes in passing: also a warning, or an attempt that is made again, which stop nothing. */
+/** Minor system notes, including warnings and retries, which stop nothing. */
 export function isNotice({ kind, role, metadata }: Omit<Facts, "status">): boolean {
   if (kind === "error") return metadata.notice === "warning" || metadata.notice === "retry";
   return kind === "text" && (role === "system" || metadata.notice !== undefined);
 }
 
 /**
- * What is shown of a result at first: all of it; its beginning, its ends or its last lines, with a way to open the rest; or
- * nothing but the line of its call.
+ * What is shown of a result at first: all of it; its beginning, its ends or its last lines, with a way to open the
+ * rest; or only the line of its call.
  */
 export type Form = "whole" | "start" | "ends" | "tail" | "line";
 
@@ -139,7 +139,7 @@ export function formOf(result: Result, call: Facts | undefined, extent: Extent):
   if (isAskedFor(metadata, call?.metadata)) return "whole";
   if (kind === "image" || kind === "error") return "whole";
   if (kind === "file_change") return changed > DIFF_CHANGED_LINES || chars > DIFF_CHARS ? "start" : "whole";
-  // A plan that no call stands for has no line that could speak for it.
+  // A plan without a call has no line that could represent it.
   if (kind === "todo") return result.isLivingTodo || isOpened || call === undefined ? "whole" : "line";
   if (kind === "command" && !isEnded(status)) return isOpened ? "whole" : "tail";
   if (isOpened) return byLength;
@@ -148,7 +148,7 @@ export function formOf(result: Result, call: Facts | undefined, extent: Extent):
     return deed !== undefined && QUIET.has(deed) && kind !== "command" ? "line" : "tail";
   if (call === undefined || result.isFollowed) return byLength;
   if (kind === "tool_result" && (deed === "agent" || deed === "ask")) {
-    // An agent that was only started has reported nothing yet.
+    // An agent that has only started has reported nothing yet.
     if (chars === 0 && deed === "agent" && !showsPictures(kind, metadata)) return "line";
     const isReport = isMarkdownResult(metadata);
     return isReport && lines <= REPORT_LINES && chars <= REPORT_CHARS ? "whole" : byLength;
@@ -156,23 +156,29 @@ export function formOf(result: Result, call: Facts | undefined, extent: Extent):
   return kind === "tool_result" && showsPictures(kind, metadata) ? byLength : "line";
 }
 
-/** The results of a call as they follow each other, open or closed: those that its line stands for come before those that are always shown. */
+/**
+ * The results of a call in order, open or closed: those that its line stands for come before those that are always
+ * shown.
+ */
 export function inShownOrder<R>(results: readonly R[], formOfClosed: (result: R) => Form): readonly R[] {
   const isInLine = (result: R) => formOfClosed(result) === "line";
   return [...results.filter(isInLine), ...results.filter((result) => !isInLine(result))];
 }
 
-/** Whether what is shown of a command's result begins with the command itself. */
+/** Whether the shown result of a command begins with the command itself. */
 export function saysCommand(form: Form): boolean {
   return form !== "line" && form !== "tail";
 }
 
-/** Whether a change is only of the file in which Claude Code keeps the plan that it asks about: the plan has a block of its own. */
+/**
+ * Whether a change is only of the file in which Claude Code keeps the plan that it asks about: the plan has a block of
+ * its own.
+ */
 function isPlanFile({ kind, metadata: { changes = [] } }: Facts): boolean {
   return kind === "file_change" && changes.length > 0 && changes.every(({ path }) => PLAN_FILE.test(path));
 }
 
-/** How many of so many lines a tail has. The way to open one more would take as much room as the line. */
+/** The number of lines in a tail. A button to open one more line would take as much room as the line. */
 export function tailLines({ status }: Facts, lines: number): number {
   const most = isEnded(status) ? FAILED_LINES : RUNNING_LINES;
   return lines === most + 1 ? lines : most;

@@ -15,9 +15,12 @@ import {
   WORK_PER_CHARACTER,
 } from "./limits.ts";
 
-/** Looking for the end of an emphasis, of a line in a list or of a heading costs about this much more than for that of a word. */
+/**
+ * Scanning for the end of an emphasis, of a list line or of a heading costs about this much more than for the end of a
+ * word.
+ */
 const EMPHASIS_PRICE = 8;
-/** Looking for a link's end costs less: most of it is done by the engine. */
+/** Scanning for the end of a link costs less: the engine does most of it. */
 const LINK_PRICE = 0.25;
 
 /** The rules of marked's tokenizer that are counted. */
@@ -50,7 +53,7 @@ export class MarkdownBudget {
   }
 }
 
-/** The same rules, with a bound on what they do. */
+/** The same rules with bounded work. */
 export function boundRules<R extends MarkdownRules>(rules: R, budget: MarkdownBudget): R {
   const { blockquote, list, emStrong, text, inlineText, table, lheading, link } = rules;
   let depth = 0;
@@ -99,7 +102,7 @@ export function boundRules<R extends MarkdownRules>(rules: R, budget: MarkdownBu
   return Object.assign(rules, bounded);
 }
 
-/** Boxes to tick in the list that begins here, if one does: for each the lexer goes through those before it. */
+/** Checkboxes in the list that begins here, if one does: for each the lexer scans those before it. */
 function tasksOf(src: string): number {
   if (!/^[ \t]{0,3}(?:[-*+]|\d{1,9}[.)])[ \t]/.test(src)) return 0;
   const end = src.search(/\n\n(?![ \t]|[-*+]|\d)/);
@@ -116,7 +119,9 @@ function openBrackets(text: string): number {
   return open;
 }
 
-/** At most so many cells has the table that begins here; none where none does. Each row gets as many as the head has. */
+/**
+ * The maximum number of cells in the table that begins here; 0 if none does. Each row gets as many cells as the head.
+ */
 function cellsOf(src: string): number {
   const headEnd = src.indexOf("\n");
   const columns = headEnd === -1 ? 0 : src.slice(0, headEnd).split("|").length;

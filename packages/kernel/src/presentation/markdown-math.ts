@@ -11,7 +11,7 @@
 import { FORMULA_CHARS, FORMULA_WINDOW_CHARS } from "./limits.ts";
 import type { MarkdownBudget } from "./markdown-bound.ts";
 
-/** Looking for the end of a formula costs about this much for each character, against one for looking for a word's. */
+/** Scanning for the end of a formula costs about this much per character, compared with the end of a word. */
 const END_PRICE = 4;
 const PAIRS: readonly (readonly [string, string])[] = [
   ["$$", "$$"],
@@ -26,8 +26,8 @@ export interface MathToken {
 }
 
 /**
- * The rules in the shape in which marked takes those of others: each is asked where it would begin, and then what is there. In a
- * text that is still being written, a formula on lines of its own that has no end yet goes on to the last.
+ * The rules in the form of a marked extension: each is asked for its next start, then for the token. In a text that is
+ * still being written, an unclosed display formula continues to the last line.
  */
 export function mathRules(budget: MarkdownBudget, isGrowing = false) {
   const start = (find: (src: string) => number | undefined) => (src: string) => {
@@ -56,8 +56,8 @@ function inlineMath(src: string): MathToken | undefined {
 }
 
 /**
- * Where a formula might begin; a row of dollars is looked at once. Where the next characters have none, a blank among them:
- * the lexer asks again from there, so that a long paragraph is not searched to its end for each of its words.
+ * The next possible start of a formula; a row of dollars is scanned once. Returns a blank if the next characters have
+ * none: the lexer asks again from there, so that a long paragraph is not scanned to its end for each word.
  */
 function inlineStart(src: string): number | undefined {
   const near = src.slice(0, FORMULA_WINDOW_CHARS);
@@ -68,7 +68,9 @@ function inlineStart(src: string): number | undefined {
   return blank > 0 ? blank : undefined;
 }
 
-/** The text with its formulas made of letters, so that no emphasis begins or ends in one. As long as it was. */
+/**
+ * The text with its formulas replaced by letters, so that no emphasis begins or ends in one. The length stays the same.
+ */
 export function maskMath(text: string): string {
   if (!text.includes("$")) return text;
   let masked = "";
@@ -82,10 +84,10 @@ export function maskMath(text: string): string {
   return masked + text.slice(from);
 }
 
-/** What a formula may begin with, in a line or on lines of its own. */
+/** The possible starts of a formula, inline or display. */
 const OPENS = /^ {0,3}(?:\$|\\[([])/;
 
-/** On lines of its own, up to three blanks in. */
+/** Display, indented up to three blanks. */
 const BLOCK_START = /^ {0,3}(?=\$\$|\\\[)/;
 
 function blockMath(src: string): MathToken | undefined {
@@ -104,7 +106,7 @@ function growingMath(src: string): MathToken | undefined {
   return isOpen ? mathToken(src) : undefined;
 }
 
-/** Where a formula on lines of its own may end the paragraph before it, if it is near; an empty line ends it anyway. */
+/** The nearby end of a paragraph before a display formula; an empty line ends it anyway. */
 function blockStart(src: string): number | undefined {
   const found = /\n(?:[ \t]*\n| {0,3}(?:\$\$|\\\[))/.exec(src.slice(0, FORMULA_WINDOW_CHARS));
   return found === null || found[0].endsWith("\n") ? undefined : found.index + 1;
@@ -114,7 +116,7 @@ function mathToken(raw: string): MathToken {
   return { type: "math", raw, text: raw.trim() };
 }
 
-/** How long the formula is that begins here; 0 where none does. */
+/** The length of the formula that begins here; 0 if none does. */
 function mathLength(src: string): number {
   const pair = PAIRS.find(([open]) => src.startsWith(open));
   if (pair) return paired(src, pair);

@@ -23,7 +23,10 @@ interface Noted {
   readonly metadata: { readonly notice?: string | undefined };
 }
 
-/** Whether a text is shown as the line of a notice. What a command of the agent's answers as Markdown, such as /context, is read as that. */
+/**
+ * Whether a text is shown as the line of a notice. Markdown that a command of the agent returns, such as /context, is
+ * rendered as Markdown.
+ */
 export function isNoticeLine({ role, chars, newlines, metadata: { notice } }: Noted, text: string): boolean {
   if (notice === "local_command" && newlines > 0 && /^#{1,6} /.test(text)) return false;
   return notice !== undefined || (role === "system" && chars < NOTICE_CHARS && newlines === 0);

@@ -7,17 +7,17 @@ import { SUMMARY_CHARS, SUMMARY_LINES } from "./limits.ts";
 
 const COUNTS =
   /\b\d+ (?:tests? )?(?:passed|passing|pass|ok|succeeded|failed|failing)\b|\bTests?:?\s+\d+|\bok\b.*\b\d+ tests?\b/i;
-/** Lines that say how long it took, or nothing at all, say less than the one before them. */
+/** Lines with only a duration, or with nothing, say less than the one before them. */
 const EMPTY = /^(?:[\s=\-–—─│|.*~#{}()[\],;]*|[#ℹ] duration_ms [\d.]+)$/;
 
-/** Of an output whose end was not kept, how much there was: its last line is none that the command ended with. */
+/** If the end of an output was not kept, its size: its last line is not the one that the command ended with. */
 export function cutSummary(chars: number, truncatedChars: number | undefined): string | undefined {
   return truncatedChars === undefined || truncatedChars === 0
     ? undefined
     : plural(chars + truncatedChars, "character");
 }
 
-/** Of the last lines of an output, without terminal codes; empty where nothing was printed. */
+/** The last meaningful line of an output, without terminal codes; empty if nothing was printed. */
 export function outputSummary(lines: readonly string[]): string {
   const last = lines.slice(-SUMMARY_LINES).filter((line) => !EMPTY.test(line));
   const inRows = countedInRows(last);

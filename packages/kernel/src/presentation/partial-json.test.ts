@@ -57,11 +57,11 @@ describe("[P22] the value so far", () => {
     },
   );
 
-  it("keeps what it had when it breaks", () => {
+  it("keeps its value when the input breaks", () => {
     expect(read('{"a":"whole","b":"par\\q').value()).toEqual({ a: "whole", b: "par" });
   });
 
-  it("[P18] reaches no prototype", () => {
+  it("[P18] yields half a surrogate pair only once it is known to be alone", () => {
     const reader = read('{"__proto__":{"polluted":true},"a":{"__proto__":"x"}}');
     expect(reader.complete).toBe(true);
     expect(reader.value()).toEqual({ a: {} });
@@ -112,7 +112,7 @@ describe("[P22] against JSON.parse", () => {
 });
 
 describe("[P23] a growing string", () => {
-  it("gives what was added", () => {
+  it("returns the added part", () => {
     const reader = read('{"path":"a.ts","content":"one');
     expect(reader.openPath()).toEqual(["content"]);
     expect(reader.string(["path"])).toMatchObject({ length: 4, complete: true });

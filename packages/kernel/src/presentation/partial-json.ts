@@ -15,7 +15,7 @@ type PartialState = "open" | "complete" | "broken";
 
 export type PartialPath = readonly (string | number)[];
 
-/** A string that may still grow. `since` costs what it returns, not the whole length. */
+/** A string that may still grow. `since` costs as much as it returns, not the whole length. */
 interface GrowingString {
   readonly length: number;
   readonly complete: boolean;
@@ -73,10 +73,10 @@ export class PartialJson {
   readonly #stack: Frame[] = [];
   #root: Json | undefined;
   #readsKey = false;
-  /** The open string: as one growing text, and as the pieces it came in. */
+  /** The open string: as one growing text, and as its pieces. */
   #text = "";
   #pieces: string[] = [];
-  /** A high surrogate whose other half has not come yet. */
+  /** A high surrogate whose other half has not arrived yet. */
   #half = "";
   #digits = "";
   #bare = "";
@@ -110,29 +110,29 @@ export class PartialJson {
     }
   }
 
-  /** Nothing follows: settles a number that stands alone, and says how it ended. */
+  /** End of input: completes a number that stands alone, and returns how it ended. */
   end(): PartialState {
     if (this.#expect === BARE && this.#stack.length === 0) this.#closeBare();
     return this.state;
   }
 
   /**
-   * The value so far; undefined before the first one has begun. It is the reader's own, changed by later pushes: copy
-   * it to keep it.
+   * The value so far; undefined before the first one has begun. The reader owns it and later pushes change it: copy it
+   * to keep it.
    */
   value(): Json | undefined {
     if (this.#readsValueString()) this.#put(this.#text);
     return this.#root;
   }
 
-  /** The string at `path`, whole or growing; undefined where there is none (yet). */
+  /** The string at `path`, complete or growing; undefined if there is none yet. */
   string(path: PartialPath): GrowingString | undefined {
     if (this.#readsValueString() && this.#isOpenPath(path)) return this.#growing();
     const value = valueAt(this.#root, path);
     return typeof value === "string" ? wholeString(value) : undefined;
   }
 
-  /** Where the string that is being written stands; undefined while none is. */
+  /** The path of the string that is being written; undefined if there is none. */
   openPath(): PartialPath | undefined {
     return this.#readsValueString() ? this.#stack.map((frame) => frame.key) : undefined;
   }
@@ -211,7 +211,7 @@ export class PartialJson {
     this.#expect = STRING;
   }
 
-  /** Takes the run of plain characters at `from`, and what ended it; returns where to go on. */
+  /** Consumes the run of plain characters at `from`, and what ended it; returns the next position. */
   #readString(chunk: string, from: number): number {
     let i = from;
     let code = 0;
@@ -323,7 +323,7 @@ function wholeString(value: string): GrowingString {
   return { length: value.length, complete: true, text: () => value, since: (offset) => value.slice(offset) };
 }
 
-/** The last `length` characters of what the first `count` pieces join to, without joining them all. */
+/** The last `length` characters of the first `count` pieces, without joining them all. */
 function lastOf(pieces: readonly string[], count: number, length: number): string {
   let text = "";
   for (let i = count - 1; i >= 0 && text.length < length; i--) text = (pieces[i] as string) + text;

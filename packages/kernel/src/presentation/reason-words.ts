@@ -11,7 +11,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   truncated: "cut short",
 };
 
-/** The code of an error, where it says something: agents also name what they know nothing of. */
+/** The code of an error, if it is informative: agents also have codes for unknown errors. */
 export function knownCode(code: string | undefined): string | undefined {
   return code === undefined || /^(?:unknown|other|error)?$/i.test(code.trim()) ? undefined : code;
 }

@@ -45,7 +45,7 @@ export function todoLine({ content, status, activeForm }: Metadata<"todo">["item
   return `${BOXES[status]} ${status === "in_progress" ? (activeForm ?? content) : content}`;
 }
 
-/** Whether a result draws pictures itself: its call, which holds them once more, need not. */
+/** Whether a result draws the pictures itself: then its call, which holds them too, need not. */
 export function showsPictures(kind: Kind, metadata: Pick<AnyMetadata, "images">): boolean {
   if (kind === "image") return true;
   return (kind === "tool_result" || kind === "code" || kind === "command") && metadata.images !== undefined;

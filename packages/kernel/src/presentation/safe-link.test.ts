@@ -1,4 +1,4 @@
-/** Addresses that somebody may put into markdown: only the safe ones are links. */
+/** Addresses in Markdown: only safe ones become links. */
 import { describe, expect, test } from "vitest";
 import { decodeReferences } from "./character-references.ts";
 import { namesOtherHost, safeImageData, safeLink } from "./safe-link.ts";
@@ -52,6 +52,6 @@ test.each([
   ["http://example.org", "https://example.org/", false],
   ["price.ts", "https://evil.example/", false],
   ["the docs of example.com", "https://evil.example/", false],
-])("[V152] %s, which leads to %s, names another host: %s", (text, href, expected) => {
+])("[V152] %s, which links to %s, names another host: %s", (text, href, expected) => {
   expect(namesOtherHost(text, href)).toBe(expected);
 });

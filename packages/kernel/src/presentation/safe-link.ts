@@ -35,10 +35,10 @@ export function hostOf(href: string): string {
   }
 }
 
-/** A text that reads as an address, of the kinds that people take for one. */
+/** A text that people would read as an address. */
 const ADDRESS = /^(?:https?:\/\/|www\.|[\w.-]+\.(?:com|org|net|io|dev|app|ai)(?:[/:?#]|$))/i;
 
-/** Whether a link's text reads as an address of another host than the one that it leads to. */
+/** Whether a link's text reads as an address of another host than its target. */
 export function namesOtherHost(text: string, href: string): boolean {
   const named = text.trim();
   if (!ADDRESS.test(named)) return false;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type FoundLine, hitText } from "./search-hit.ts";
 
-/** A match of `words` in a line, as the server tells it; `cut`: how many characters were left out before it. */
+/** A match of `words` in a line, as the server returns it; `cut`: how many characters before it were left out. */
 function found(line: string, words: string, cut = 0): FoundLine {
   const content = cut === 0 ? line : `…${line.slice(cut)}`;
   const start = line.indexOf(words);
@@ -40,10 +40,10 @@ describe("a search hit", () => {
     check(found(input, "voucher"), "tool_call", ["a ", "voucher", ' of "10" %']);
     check(found(input, "cart"), "tool_call", ["/shop/", "cart", ".ts"]);
     check(found(input, "content"), "tool_call", ["", "content", ""]);
-    // In the middle of a long line, where it begins and ends cannot be seen.
+    // In the middle of a long line, whose start and end are not visible.
     check(found(input, "voucher", 20), "tool_call", ["a ", "voucher", ' of "10" %']);
     check(found(input, "10", input.indexOf("of ")), "tool_call", ['…of "', "10", '" %']);
-    // A field on a line of its own; a number; JSON that was looked for.
+    // A field on a line of its own; a number; a search for JSON itself.
     check(found('  "content": "a voucher",', "voucher"), "tool_call", ["a ", "voucher", ""]);
     check(found('{"limit":20}', "20"), "tool_call", ['{"limit":', "20", "}"]);
     check(found('{"a":"b","c":1}', '"b",'), "tool_call", ['{"a":', '"b",', '"c":1}']);
@@ -53,7 +53,7 @@ describe("a search hit", () => {
     check(found('const a = ["voucher", b];', "voucher"), "tool_call", ['const a = ["', "voucher", '", b];']);
   });
 
-  it("[V150] leaves an escape that is cut in two as it is", () => {
+  it("[V150] leaves a cut escape as it is", () => {
     check(found(String.raw`one\ntwo`, "ntwo"), "tool_call", ["one\\", "ntwo", ""]);
     check(found(String.raw`voucher\u00`, "voucher"), "tool_call", ["", "voucher", String.raw`\u00`]);
   });

@@ -4,7 +4,7 @@
  */
 import { HIT_CHARS } from "./limits.ts";
 
-/** What a search says of one match. */
+/** How a search shows one match. */
 export interface FoundLine {
   readonly line: number;
   readonly content: string;
@@ -20,10 +20,10 @@ export interface HitText {
   readonly after: string;
 }
 
-/** A line that is shown from its middle on begins with a mark of one character. */
+/** A line that is shown from its middle begins with a mark of one character. */
 const CUT_CHARS = 1;
 
-/** The matched line around the match, with at most `mostBefore` characters in front of it and `mostAfter` behind it. */
+/** The matched line around the match, with at most `mostBefore` characters before it and `mostAfter` after it. */
 export function hitText(found: FoundLine, kind: string, mostBefore: number, mostAfter = HIT_CHARS): HitText {
   const line = found.content.split("\n")[found.line - found.content_line] ?? found.content;
   const skipped = found.shown_from === undefined ? 0 : found.shown_from - CUT_CHARS;
@@ -45,7 +45,10 @@ const JSON_LINE = /^\s*(?:\{\s*(?:"|\}|$)|\[|"(?:[^"\\]|\\.)*"\s*:)/;
 const OPENS = /(?:^|[{[,:])\s*$/;
 const CLOSES = /^\s*(?:[:,}\]]|$)/;
 
-/** Where the string around a match begins and ends; the whole line where it is in none. In JSON, a quote that is not escaped is the edge of a string. */
+/**
+ * The start and end of the string around a match; the whole line if it is in none. In JSON, an unescaped quote ends a
+ * string.
+ */
 function stringAround(
   line: string,
   from: number,
@@ -66,7 +69,7 @@ function stringAround(
 
 const SIGNS: Readonly<Record<string, string>> = { n: " ", r: " ", t: " ", b: "", f: " " };
 
-/** JSON's escapes as text on one line; one that is cut off stays as it is. */
+/** JSON's escapes as text on one line; a cut one stays as it is. */
 function unescaped(json: string): string {
   return json.replace(/\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))/g, (_, code?: string, sign = "") =>
     code === undefined ? (SIGNS[sign] ?? sign) : String.fromCharCode(Number.parseInt(code, 16)),

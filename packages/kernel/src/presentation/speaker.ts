@@ -35,13 +35,13 @@ interface Said {
 interface SpokenIn {
   /** Who brought the conversation here. */
   readonly createdBy: string | undefined;
-  /** Whom it is held with. */
+  /** The agent of the conversation. */
   readonly provider: string | undefined;
-  /** The reader, who is spoken to as "You". */
+  /** The reader, shown as "You". */
   readonly self?: string | undefined;
 }
 
-/** What the system says has no speaker. */
+/** System messages have no speaker. */
 export function speakerOf(said: Said, { createdBy, provider, self }: SpokenIn): Speaker | undefined {
   const { role, side } = said;
   const agent = authorOf(said);
@@ -53,7 +53,7 @@ export function speakerOf(said: Said, { createdBy, provider, self }: SpokenIn): 
   return { side: "person", id, name: id === self ? "You" : agentName(id) };
 }
 
-/** Whose words it holds: of a fork's copy, whoever wrote its source. */
+/** The author of a block's words: for a fork's copy, the author of the source. */
 export function authorOf({ agent, metadata }: Pick<Said, "agent" | "metadata">): string {
   return typeof metadata?.author === "string" ? metadata.author : agent;
 }

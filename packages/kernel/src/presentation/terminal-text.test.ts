@@ -31,7 +31,7 @@ describe("terminal text", () => {
     expect(plainTerminal(output)).toBe(text);
   });
 
-  test("colours go on over lines until they are reset", () => {
+  test("colours continue over lines until they are reset", () => {
     const lines = readTerminal(`${ESC}[1;31mred\nstill${ESC}[0m plain`);
     expect(lines).toEqual([
       [{ text: "red", style: { bold: true, fg: 1 } }],
@@ -55,7 +55,7 @@ describe("terminal text", () => {
     expect(paletteColor(255)).toBe("238, 238, 238");
   });
 
-  test("a far column costs a bounded line", () => {
+  test("a far column produces a bounded line", () => {
     expect(plainTerminal(`${ESC}[999999999Cx`).length).toBeLessThanOrEqual(10_001);
   });
 

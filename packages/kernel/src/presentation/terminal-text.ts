@@ -30,7 +30,7 @@ interface Blanks {
   left: number;
 }
 
-/** The lines of an output. A final newline ends the last line; it does not begin another. */
+/** The lines of an output. A final newline ends the last line and does not begin another. */
 export function readTerminal(output: string): readonly TerminalLine[] {
   const lines: TerminalLine[] = [];
   const blanks = { left: TERMINAL_BLANKS };
@@ -50,7 +50,7 @@ export function readTerminal(output: string): readonly TerminalLine[] {
   return lines;
 }
 
-/** The same without colours: what is copied and searched. */
+/** The same without colours, for copying and searching. */
 export function plainTerminal(output: string): string {
   if (!CONTROL.test(output)) return output;
   return readTerminal(output)
@@ -120,7 +120,7 @@ class Line {
     }
   }
 
-  /** Blanks up to the column; where there are none left, the column comes to the end of the line. */
+  /** Pads with blanks up to the column; if too few are left, the column moves to the end of the line. */
   #fill(): void {
     const missing = this.#column - this.#characters.length;
     if (missing <= 0) return;

@@ -1,4 +1,4 @@
-/** How long calls took, by their agent's word and by the clock. */
+/** The duration of calls, as stated by the agent and by the clock. */
 import { expect, it } from "vitest";
 import type { AnyMetadata } from "../model/metadata.ts";
 import { tookMs } from "./took.ts";

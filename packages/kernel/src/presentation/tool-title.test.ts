@@ -1,4 +1,4 @@
-/** What tools are called where people read. */
+/** Tool names for people. */
 import { expect, it } from "vitest";
 import { knownTool, toolTitle } from "./tool-title.ts";
 
@@ -30,7 +30,7 @@ it.each([
   expect(toolTitle(toolName, displayName)).toBe(title);
 });
 
-it("[V129] a name is looked up by its letters alone", () => {
+it("[V129] looks up a name by its letters alone", () => {
   expect([knownTool("web_fetch"), knownTool("WebFetch"), knownTool("toString")]).toEqual([
     "Fetch",
     "Fetch",

@@ -4,7 +4,10 @@
  */
 import { IDENTIFIER_CHARS, TOOL_TITLE_CHARS } from "./limits.ts";
 
-/** By the letters of the tool's name, since providers differ in case and punctuation. Each reads well before what was asked. */
+/**
+ * By the letters of the tool's name, since providers differ in case and punctuation. Each reads well before its
+ * subject.
+ */
 const TITLES: Readonly<Record<string, string>> = table({
   Read: "read readfile readmanyfiles cat view open",
   "Read notebook": "notebookread",
@@ -50,11 +53,11 @@ const TITLES: Readonly<Record<string, string>> = table({
   Thought: "think",
 });
 
-/** Names that say nothing: what the provider shows instead is better. */
+/** Names that say nothing: the provider's display name is better. */
 const NAMELESS = /^(other|tool)?$/;
 const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_-]*$/;
 
-/** `displayName` is what the provider would show, where it says that. */
+/** `displayName` is the provider's own, if it states one. */
 export function toolTitle(toolName: string, displayName: string | undefined): string {
   const title = titleOf(toolName, displayName);
   return title.length <= TOOL_TITLE_CHARS ? title : `${title.slice(0, TOOL_TITLE_CHARS).toWellFormed()}…`;
@@ -73,7 +76,7 @@ export function knownTool(toolName: string): string | undefined {
   return TITLES[toolName.toLowerCase().replace(/[^a-z]/g, "")];
 }
 
-/** `NotebookExport` and `notebook_export` as words; what is no identifier stays as it is. */
+/** `NotebookExport` and `notebook_export` as words; anything but an identifier stays as it is. */
 function wordsIn(name: string): string {
   if (name.length > IDENTIFIER_CHARS || !IDENTIFIER.test(name)) return name;
   const words = name

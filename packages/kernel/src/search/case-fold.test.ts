@@ -1,4 +1,4 @@
-/** Case folding, compared with what the regex engine takes for equal. */
+/** Case folding, compared with the regex engine's own notion of equal characters. */
 import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
 import { foldCase } from "./case-fold.ts";
@@ -22,7 +22,7 @@ describe("[Q5] folding", () => {
     expect(foldCase(folded)).toBe(folded);
   });
 
-  it("keeps every offset, wherever the text is parted", () => {
+  it("keeps every offset, wherever the text is split", () => {
     for (const length of [8_190, 8_191, 8_192, 8_193, 16_384]) {
       const text = `${"é".repeat(length)}𐐀Ab${"İ".repeat(9_000)}Z`;
       const folded = foldCase(text);
@@ -32,7 +32,7 @@ describe("[Q5] folding", () => {
     }
   });
 
-  it("takes two characters for the same exactly if the regex engine does", () => {
+  it("treats two characters as equal exactly if the regex engine does", () => {
     const cased: string[] = [];
     for (let point = 1; point <= 0x10ffff; point++) {
       if (point >= 0xd800 && point <= 0xdfff) continue;

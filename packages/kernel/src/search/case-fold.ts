@@ -8,7 +8,7 @@
  * and normalization are not done here.
  */
 
-/** Characters whose partner neither upper nor lower case leads to. */
+/** Characters whose partner neither upper nor lower case finds. */
 const PARTNERS: ReadonlyMap<number, number> = new Map([
   [0x1fd3, 0x0390],
   [0x1fe3, 0x03b0],
@@ -17,12 +17,12 @@ const PARTNERS: ReadonlyMap<number, number> = new Map([
 
 const DOTLESS_I = 0x131; // its upper case is I, but it is no i in any other way
 
-/** What BMP units fold to, as far as they were asked for; 0 is not known yet. */
+/** Cached folds of BMP units; 0 is not known yet. */
 const known = new Uint16Array(0x10000);
 
 const NOT_ASCII = /[\u0080-\uffff]/;
 
-/** The text with every character folded; as long as the text. */
+/** The text with every character folded; its length stays the same. */
 export function foldCase(text: string): string {
   if (!NOT_ASCII.test(text)) return text.toLowerCase();
   const parts: string[] = [];
@@ -43,7 +43,7 @@ function foldPart(text: string, from: number, to: number): string {
       const folded = foldPoint(text.codePointAt(at) as number);
       const pair = String.fromCodePoint(folded);
       units[at - from] = pair.charCodeAt(0);
-      // A high half without its low half is one unit, and stays what it is.
+      // A high surrogate without its low half is one unit and stays as it is.
       if (pair.length === 2) units[++at - from] = pair.charCodeAt(1);
     } else {
       units[at - from] = known[unit] || foldUnit(unit);
@@ -67,7 +67,7 @@ function foldPoint(point: number): number {
   return single(String.fromCodePoint(upper).toLowerCase(), upper);
 }
 
-/** The one character of `text` if it is one and takes as many units as `point`; otherwise `point`. */
+/** The single character of `text` if it has as many units as `point`; otherwise `point`. */
 function single(text: string, point: number): number {
   const first = text.codePointAt(0) as number;
   const isOne = text.length === (first > 0xffff ? 2 : 1);

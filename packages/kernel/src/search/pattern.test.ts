@@ -1,4 +1,4 @@
-/** Patterns: which are taken, what they mean, where they match. */
+/** Patterns: which are accepted, what they mean, where they match. */
 import { describe, expect, it } from "vitest";
 import { limits } from "../model/limits.ts";
 import { isProblem } from "../model/problem.ts";
@@ -45,7 +45,7 @@ describe("[Q1] a pattern that does not compile is a problem with its reason", ()
 });
 
 it.each(["foo(?=bar)", "foo(?!bar)", "(?<=foo)bar", "(?<!foo)bar", "(a)\\1", "(?P<n>a)\\k<n>"])(
-  "[Q2] %s: the engine is linear and has none of that",
+  "[Q2] %s: the linear engine has none of that",
   (pattern) => {
     expect(compilePattern(source(pattern))).toMatchObject({
       problem: "pattern",
@@ -143,7 +143,7 @@ describe("[Q7] all matches, in order, none over another", () => {
     expect(spans(text, source("along\\nnothing")).split(" ")).toHaveLength(2_999);
   });
 
-  it("stops when it is told to, and says when it is late", () => {
+  it("stops on request, and reports that it is late", () => {
     const pattern = compilePattern(source("a"));
     if (isProblem(pattern)) throw new Error(pattern.message);
     const never = () => false;

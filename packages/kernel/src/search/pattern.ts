@@ -23,7 +23,7 @@ export interface PatternSource {
 }
 
 export interface Pattern {
-  /** How much a character of text may cost: the instructions of an expression, next to nothing for a literal. */
+  /** The cost per character of text: the instructions of an expression, next to nothing for a literal. */
   readonly weight: number;
   /** What every text with a match contains. */
   readonly demand: Demand;
@@ -110,7 +110,7 @@ function regexPattern({ pattern, ignoreCase }: PatternSource): Pattern | Problem
   };
 }
 
-/** Asks first whether there is a match at all: the engine answers that ten times as fast as where it is. */
+/** Checks first whether there is a match at all: the engine answers that ten times as fast as where it is. */
 function findIn(
   regex: RE2JS,
   text: string,

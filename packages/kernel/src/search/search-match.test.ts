@@ -118,7 +118,7 @@ describe("[Q10] long lines", () => {
     expect(last?.content).toBe(`…${line.slice(-width)}\nnext`);
   });
 
-  it("around it, lines are cut at the end, and no pair is parted", () => {
+  it("cuts lines around it at the end, and splits no pair", () => {
     const wide = `${"😀".repeat(width)}`;
     const [match] = matches(`x${wide}\nb\nx${wide}\nd`, "^b", 2).matches;
     const [before, , after, ...others] = (match?.content ?? "").split("\n");
@@ -143,7 +143,7 @@ describe("[Q10] long lines", () => {
   });
 });
 
-describe("[Q11] as many as were asked for", () => {
+describe("[Q11] as many as requested", () => {
   it.each([
     [3, 3, false],
     [2, 2, true],
@@ -153,7 +153,7 @@ describe("[Q11] as many as were asked for", () => {
     expect([answer.matches.length, answer.more, answer.late]).toEqual([length, more, false]);
   });
 
-  it("and late is told", () => {
+  it("and reports that it is late", () => {
     const compiled = compilePattern({ pattern: "a", literal: true, ignoreCase: false });
     if (isProblem(compiled)) throw new Error(compiled.message);
     const answer = matchText("a a a", compiled, { contextLines: 0, maxMatches: 9, isLate: () => true });

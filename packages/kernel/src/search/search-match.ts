@@ -33,7 +33,7 @@ export function matchText(text: string, pattern: Pattern, options: MatchOptions)
   const end = text.length;
   const endsLine = end === 0 || text.charCodeAt(end - 1) === 10;
   const visit = (start: number, stop: number) => {
-    // Behind the last newline there is no line, so nothing is found there.
+    // After the last newline there is no line, so nothing is found there.
     if (endsLine && start === end) return true;
     if (matches.length >= options.maxMatches || contentChars > limits.searchContentChars) {
       more = true;
@@ -51,14 +51,14 @@ export function matchText(text: string, pattern: Pattern, options: MatchOptions)
 const CUT = "…";
 const LINE_CHARS = limits.searchLineChars;
 
-/** Knows where the line at hand begins and the few lines before it; goes only forward. */
+/** Tracks where the current line begins and the few lines before it; only moves forward. */
 class LineCounter {
   readonly #text: string;
   readonly #context: number;
-  /** Where the last lines begin: line n at n modulo the length. */
+  /** The starts of the last lines: line n at n modulo the length. */
   readonly #starts: number[];
   #line = 0;
-  /** The end of the line at hand, if it was looked for: the text may be one line, with a thousand matches. */
+  /** The end of the current line, if it was searched: the text may be one line with a thousand matches. */
   #lineEnd = -1;
 
   constructor(text: string, contextLines: number) {
@@ -78,7 +78,7 @@ class LineCounter {
     }
     const { text, shownFrom, isWhole } = this.#matchedLine(start, end);
     shown.push(text);
-    // Behind a line that was cut, where the next one begins is not known without reading it all.
+    // After a line that was cut, finding the next one would need reading it all.
     if (isWhole) this.#linesAfter(end, shown);
     const content = shown.join("\n");
     return shownFrom === undefined
@@ -115,7 +115,7 @@ class LineCounter {
     const from = this.#start(this.#line);
     const to = this.#end();
     if (to - from <= LINE_CHARS) return { text: this.#text.slice(from, to), isWhole: true };
-    // A window that begins a little before the match, and goes to the line's end where that is near.
+    // A window that begins a little before the match, and extends to the line's end if that is near.
     const lead = Math.min(LINE_CHARS / 4, Math.max(0, LINE_CHARS - (end - start)));
     const first = whole(this.#text, Math.max(from, Math.min(start - lead, to - LINE_CHARS)));
     const last = whole(this.#text, Math.min(to, first + LINE_CHARS));
@@ -125,12 +125,12 @@ class LineCounter {
     return { text: CUT + cut, shownFrom: first - from, isWhole: last === to };
   }
 
-  /** The further lines of the match itself, and the context behind it. */
+  /** The remaining lines of the match itself, and the context after it. */
   #linesAfter(end: number, shown: string[]): void {
     let at = this.#end() + 1;
     let context = this.#context;
     for (let own = 0; at < this.#text.length; ) {
-      // A line that begins before the match's end is its own; the bound on those is the one on context.
+      // A line that begins before the match's end belongs to the match; the limit on context applies to both.
       if (at < end && own < limits.contextLines) own++;
       else if (context-- <= 0) return;
       const near = this.#text.slice(at, at + LINE_CHARS + 1);
@@ -146,13 +146,13 @@ class LineCounter {
   }
 }
 
-/** A line, cut where it is too long. */
+/** A line, cut if it is too long. */
 function headOf(text: string, from: number, to: number): string {
   if (to - from <= LINE_CHARS) return text.slice(from, to);
   return text.slice(from, whole(text, from + LINE_CHARS)) + CUT;
 }
 
-/** The place itself, or one less where it would part a surrogate pair. */
+/** The position itself, or one less if it would split a surrogate pair. */
 function whole(text: string, place: number): number {
   const unit = text.charCodeAt(place);
   return unit >= 0xdc00 && unit <= 0xdfff && place > 0 ? place - 1 : place;

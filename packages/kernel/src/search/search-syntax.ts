@@ -22,14 +22,14 @@ export interface Demand {
 
 interface PatternShape {
   readonly demand: Demand;
-  /** Every match lies within a line, and whether it is one depends on nothing outside of that line. */
+  /** Every match lies within a line and depends only on that line. */
   readonly lineBound: boolean;
 }
 
 /** Parts of a pattern, by what they can match. `exact`: all the strings that they can match, if these are few. */
 type Part =
   | { readonly exact: readonly string[] }
-  /** Otherwise: how a match can begin, how it can end, and what the text must hold anyway. */
+  /** Otherwise: how a match can begin, how it can end, and what the text must contain anyway. */
   | {
       readonly exact: null;
       readonly head: readonly string[];
@@ -49,7 +49,7 @@ const ANYTHING: Part = { exact: null, head: [""], tail: [""], demand: NOTHING };
 export function shapeOf(pattern: string): PatternShape {
   const reader = new Reader(pattern);
   const part = reader.alternatives();
-  // The reader stopped early: it has misread something that the engine took, so nothing that it read counts.
+  // The reader stopped early: it misread a pattern that the engine accepts, so its result is unusable.
   if (reader.failed || !reader.atEnd) return { demand: NOTHING, lineBound: false };
   return { demand: demandOf(part), lineBound: reader.lineBound };
 }
@@ -127,7 +127,7 @@ class Reader {
     }
   }
 
-  /** No part at all for `(?i)`: a repetition behind it takes what is before it. */
+  /** `(?i)` is not a part: a repetition after it applies to what is before it. */
   #group(): Part[] {
     this.#at++;
     if (this.#takes("?")) {
@@ -222,7 +222,7 @@ class Reader {
     return this.#peek() === "\\" ? this.#escapedPoint() : this.#point();
   }
 
-  /** The character that an escape stands for; undefined if it is none that is known here. */
+  /** The character of an escape; undefined if it is not one known here. */
   #escapedPoint(): number | undefined {
     const rest = this.#pattern.slice(this.#at, this.#at + 16);
     const [whole, hex, braced, octal, letter, other] =
@@ -279,11 +279,11 @@ function either(parts: readonly Part[]): Part {
   return { exact: null, head: [""], tail: [""], demand: oneOf(strings) };
 }
 
-/** `X{3}` holds XXX; `X{3,}` begins and ends with X. More than three of them add no demand worth having. */
+/** `X{3}` contains XXX; `X{3,}` begins and ends with X. More than three of them add no useful demand. */
 function repeated(part: Part, { min, max }: { min: number; max: number }): Part {
   if (min === 0 && max === 1 && part.exact !== null) return either([part, EMPTY]);
   if (min === 0) return ANYTHING;
-  // What is not exact is not written out: nested repetitions would triple the demand at every level.
+  // Inexact parts are not expanded: nested repetitions would triple the demand at every level.
   const first = part.exact === null ? part : inOrder(new Array<Part>(Math.min(min, 3)).fill(part));
   if (max === min && min <= 3 && part.exact !== null) return first;
   const ends = { head: first.exact ?? first.head, tail: first.exact ?? first.tail };
@@ -298,7 +298,8 @@ function inOrder(parts: readonly Part[]): Part {
     const next = part.exact ?? part.head;
     let joined = product(current, next);
     if (joined === undefined) {
-      // Too many or too long: demand what there is, and go on with its last two units, which trigrams may straddle.
+      // Too many or too long: demand what there is, and continue with its last two units, which trigrams may
+      // straddle.
       demands.push(oneOf(current));
       head ??= current;
       joined = product([...new Set(current.map((text) => text.slice(-2)))], next) ?? next;
@@ -321,7 +322,7 @@ function demandOf(part: Part): Demand {
 
 /** The text holds one of these strings. */
 function oneOf(strings: readonly string[]): Demand {
-  // A string of fewer than three units has no trigram: nothing could be looked up for it.
+  // A string of fewer than three units has no trigram to look up.
   if (strings.some((text) => text.length < 3)) return NOTHING;
   return anyOf(strings.map((text) => ({ strings: [text], groups: [] })));
 }

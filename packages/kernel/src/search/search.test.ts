@@ -1,4 +1,4 @@
-/** Search over blocks: which are looked at, in which order, and when it ends. */
+/** Search over blocks: which are searched, in which order, and when it ends. */
 import { describe, expect, it } from "vitest";
 import { type Block, blockOf } from "../model/block.ts";
 import type { Kind } from "../model/kind.ts";
@@ -102,7 +102,7 @@ it("[Q13] blocks that cannot match are not read", async () => {
   expect(asked).toEqual(["c/a/2"]);
 });
 
-it("[Q15] a block without a filter is always looked at", async () => {
+it("[Q15] a block without a filter is always searched", async () => {
   const asked: string[] = [];
   const source = sourceOf(
     [
@@ -136,7 +136,7 @@ describe("[Q17] where to look", () => {
   });
 });
 
-describe("[Q18] how long to look", () => {
+describe("[Q18] how long to search", () => {
   const many = Array.from({ length: 250 }, () => ({ text: "a needle, a needle" }));
 
   it.each([
@@ -153,7 +153,7 @@ describe("[Q18] how long to look", () => {
     expect((await search(sourceOf(many.slice(0, 3)), { maxBlocks: 2 })).more).toBe(true);
   });
 
-  it("gives what was found when the time was over", async () => {
+  it("returns what was found when the time was up", async () => {
     let now = 0;
     const answer = await search(sourceOf(many), { deadlineMs: 20 }, () => now++);
     expect(answer.more).toBe(true);
@@ -194,7 +194,7 @@ describe("[Q32] pages", () => {
     expect(found.length).toBe(Math.ceil(13 / maxBlocks));
   });
 
-  it("go on where the time was over, also where nothing was found", async () => {
+  it("continue where the time was up, even if nothing was found", async () => {
     let now = 0;
     const asked: string[] = [];
     const found = await pages(sourceOf(some, asked), { pattern: "n.{3}le", deadlineMs: 9 }, () => now++);
@@ -203,7 +203,7 @@ describe("[Q32] pages", () => {
     expect(new Set(asked).size).toBe(asked.length);
   });
 
-  it("have no next one behind blocks that are not told by their age", async () => {
+  it("have no next one after blocks without a known age", async () => {
     const source = { ...sourceOf(some), isUnordered: (id: string) => id === "c/a/14" };
     expect(await search(source, { maxBlocks: 3 })).toMatchObject({ more: true });
     expect((await search(source, { maxBlocks: 3 })).next).toBeUndefined();
@@ -226,7 +226,7 @@ describe("[Q1] a refused pattern", () => {
 
 describe("[Q11] a matcher", () => {
   const query = { pattern: "e", literal: true, ignoreCase: false, contextLines: 0, maxMatches: 2 };
-  it("finds as many as it is asked for", async () => {
+  it("finds as many as requested", async () => {
     expect(await inlineMatcher(() => 0)("e e e", query, 10)).toMatchObject({ more: true, matches: [{}, {}] });
     expect(await inlineMatcher(() => 0)("e e", query, 10)).toMatchObject({ more: false, matches: [{}, {}] });
   });

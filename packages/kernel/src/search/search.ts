@@ -24,21 +24,21 @@ import { type Matches, matchText } from "./search-match.ts";
 import type { Demand } from "./search-syntax.ts";
 
 /**
- * What searchBlocks searches. A store in memory answers at once, one far away later. `C` is how the source itself knows
- * a block that it has named.
+ * The source that searchBlocks searches. A store in memory answers at once, a remote one later. `C` is the source's own
+ * reference to a block.
  */
 export interface SearchSource<C = BlockId> {
   /**
-   * The blocks that fit the query's conversation, kinds and path (`fitsSearch`) and that may hold what is demanded, newest
-   * first (`newestBlockFirst`) as far as an index knows them. A block that is not indexed (its text is still growing) may
-   * hold anything. Looking for candidates ends when it is late.
+   * The blocks that fit the query's conversation, kinds and path (`fitsSearch`) and that may contain the demanded
+   * strings, newest first (`newestBlockFirst`) as far as an index knows them. A block that is not indexed (its text is
+   * still growing) may contain anything. Stops finding candidates at the deadline.
    */
   candidates(query: SearchQuery, demand: Demand, isLate: () => boolean): Iterable<C> | AsyncIterable<C>;
   block(candidate: C): Block | undefined | Promise<Block | undefined>;
   text(candidate: C): string | Promise<string>;
-  /** Whether it comes after all that are told by age: nothing can go on behind it. Absent: none does. */
+  /** Whether it comes after all that are ordered by age: no page can continue after it. Absent: none does. */
   isUnordered?(candidate: C): boolean;
-  /** How far the index is, where it does not have everything yet. */
+  /** The index's progress, while it is incomplete. */
   indexing?(): SearchIndexing | undefined;
 }
 
@@ -46,8 +46,8 @@ export interface SearchSource<C = BlockId> {
 export type Clock = () => number;
 
 /**
- * Runs `work` and stops it, wherever it is, when `leftMs` are over: then the answer is undefined. Where nothing can stop
- * a function from outside, `work` is just run.
+ * Runs `work` and stops it, wherever it is, after `leftMs`: then the result is undefined. If nothing can stop a
+ * function from outside, `work` just runs.
  */
 export type Guard = <T extends object>(work: () => T, leftMs: number) => T | undefined;
 
@@ -81,7 +81,7 @@ export async function searchBlocks<C>(
     if (hits.length >= maxBlocks || contentChars > limits.searchContentChars || search.isLate())
       return await answer(true);
     const found = search.matches(await source.text(candidate), pattern, options);
-    // Stopped in the middle of the very first block: the pattern is too hard for any.
+    // Stopped in the middle of the very first block: the pattern is too expensive for any.
     if (found === undefined) return last === undefined ? search.timeout() : await answer(true);
     last = candidate;
     const block = found.matches.length === 0 ? undefined : await source.block(candidate);
@@ -94,7 +94,7 @@ export async function searchBlocks<C>(
   return await answer(search.isLate());
 }
 
-/** Where the page after this one begins: behind the last block that was looked at, or where this one began, if there was none. */
+/** The start of the next page: after the last block searched, or where this one began if there was none. */
 async function placeOf<C>(
   source: SearchSource<C>,
   last: C | undefined,
@@ -124,7 +124,7 @@ export interface MatchQuery extends PatternSource {
 
 export interface MatchAnswer {
   readonly matches: readonly SearchMatch[];
-  /** More matches than were asked for, or than the time allowed to find. */
+  /** More matches than requested, or than the time allowed. */
   readonly more: boolean;
 }
 

@@ -121,7 +121,7 @@ describe("[Q12] a filter", () => {
     expect(mayContain(filterOf(""), undefined)).toBe(true);
   });
 
-  it("can be picked out of many in a row", () => {
+  it("can be selected from many in a row", () => {
     const filters = ["first text", "second text", "third text"].map((each) => filterOf(each));
     const row = new Uint8Array(filters.reduce((sum, filter) => sum + filter.length, 0));
     let at = 0;
@@ -154,7 +154,7 @@ describe("[Q14] a filter's size", () => {
     }).join("");
     expect(filterOf(noise.slice(0, 5_000)).length).toBeLessThanOrEqual(2_500);
     expect(filterOf(noise).length).toBe(512 * 1024);
-    // What was kept in mind for the long text is forgotten.
+    // The state of the long text is cleared.
     expect(filterOf("abc")).toEqual(filterOf("ABC"));
     expect(filterOf("abc").length).toBe(1);
   });

@@ -27,7 +27,7 @@ const HASH_BITS = 22;
 const HASHES = 1 << HASH_BITS;
 const BITS_PER_GRAM = 2;
 
-// Which hashes the text at hand has, and in which order they came; both are empty between two calls. Kept, because
+// The hashes of the current text, and their order; both are empty between two calls. They are reused, because
 // clearing half a megabyte for every short text would cost more than reading the text.
 const seen = new Uint32Array(HASHES / 32);
 let found = new Uint32Array(4_096);
@@ -59,7 +59,7 @@ export function filterOf(text: string): Uint8Array<ArrayBuffer> {
   return filter;
 }
 
-/** What a pattern's demand comes to in grams; undefined if every block may match. */
+/** A pattern's demand in grams; undefined if every block may match. */
 export function trigramsOf(demand: Demand): TrigramQuery | undefined {
   const all = [...new Set(demand.strings.flatMap(hashesOf))];
   const anyOf: TrigramQuery[][] = [];
@@ -71,7 +71,7 @@ export function trigramsOf(demand: Demand): TrigramQuery | undefined {
   return all.length === 0 && anyOf.length === 0 ? undefined : { all, anyOf };
 }
 
-/** Whether a text with this filter may hold what is asked for. `from` and `to` pick a filter out of many in a row. */
+/** Whether a text with this filter may match. `from` and `to` select a filter from many in a row. */
 export function mayContain(
   filter: Uint8Array,
   query: TrigramQuery | undefined,
@@ -79,7 +79,7 @@ export function mayContain(
   to = filter.length,
 ): boolean {
   if (query === undefined) return true;
-  if (from === to) return false; // no gram at all, and every query asks for one
+  if (from === to) return false; // no gram at all, and every query demands one
   const scale = ((to - from) * 8) / HASHES;
   const { all, anyOf } = query;
   for (let i = 0; i < all.length; i++) {
@@ -92,7 +92,7 @@ export function mayContain(
   return true;
 }
 
-/** Those of four units first: they are the ones that are more often missing. */
+/** Those of four units first: they are missing more often. */
 function hashesOf(text: string): number[] {
   const units = Array.from({ length: Math.min(text.length, limits.filteredStringChars) }, (_, at) =>
     text.charCodeAt(at),
@@ -102,7 +102,7 @@ function hashesOf(text: string): number[] {
   return [...fours, ...threes];
 }
 
-/** Remembers a hash of the text at hand. Gives how many there are. */
+/** Adds a hash of the current text. Returns their number. */
 function note(hash: number, count: number): number {
   const bit = 1 << (hash & 31);
   if ((seen[hash >>> 5]! & bit) !== 0) return count;
@@ -112,7 +112,9 @@ function note(hash: number, count: number): number {
   return count + 1;
 }
 
-/** Mixes the units so that the upper bits, which are the ones kept, depend on all of them. No text holds U+0000. */
+/**
+ * Mixes the units so that the upper bits, which are the stored ones, depend on all of them. No text contains U+0000.
+ */
 function hashOf(a: number, b: number, c: number, d: number): number {
   let hash =
     Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca77) ^ Math.imul(c, 0xc2b2ae3d) ^ Math.imul(d, 0x27d4eb2f);

@@ -4,7 +4,7 @@ import type { Store } from "../ports/store.ts";
 
 interface StoreHarness {
   readonly store: Store;
-  /** Closes the store and opens what it has kept. */
+  /** Closes the store and opens its stored data again. */
   reopen(): Promise<Store>;
   close(): Promise<void>;
 }

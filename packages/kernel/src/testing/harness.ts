@@ -23,7 +23,7 @@ export const eve: Caller = { agent: "eve", role: "viewer" };
 
 type Answer = Record<string, unknown> & { readonly version: number };
 
-/** A store that merges appends of one unit into runs at once, as others do in time. */
+/** A store that merges appends of one undo step into runs at once, as others do eventually. */
 class MergingStore extends MemoryStore {
   override async log(block: BlockId, after: LogPoint): Promise<BlockLog> {
     const { ops } = await super.log(block, { version: 0 });
@@ -73,7 +73,7 @@ export class TestHarness {
     return callTool(this.as(caller, key === undefined ? {} : { key }), name, input);
   }
 
-  /** The answer, which must not be a problem and must be what the tool's schema says. */
+  /** The answer, which must not be a problem and must match the tool's schema. */
   async ok(name: string, input: unknown, caller: Caller = ann, key?: string): Promise<Answer> {
     const answer = await this.ask(name, input, caller, key);
     assert(!isProblem(answer), `${name}: ${JSON.stringify(answer)}`);

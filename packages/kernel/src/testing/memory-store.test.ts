@@ -1,4 +1,4 @@
-/** The contract of stores, kept by the one in memory; and that nobody can change what it keeps. */
+/** The store contract, for the in-memory store; and that nobody can change its data from outside. */
 import { describe, expect, it } from "vitest";
 import { MemoryNodes } from "./memory-nodes.ts";
 import { MemoryStore } from "./memory-store.ts";
@@ -14,7 +14,7 @@ describe("MemoryStore keeps the contract", () => {
   }
 });
 
-it("[S3] freezes what it is given, so that its keeper cannot change it", async () => {
+it("[S3] freezes what it is given, so that the caller cannot change it", async () => {
   const store = new MemoryStore("epoch");
   const script = new StoreScript("c");
   const metadata: { label: string; extra: { list: number[] } } = { label: "a", extra: { list: [1] } };

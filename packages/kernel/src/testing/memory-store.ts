@@ -188,7 +188,7 @@ export class MemoryStore implements Store {
       compacted.version <= kept.record.version,
       `compaction of ${block} at ${compacted.version} is past its last version`,
     );
-    // A compaction that came late is older than what is kept: its ops are gone already, and so is its use.
+    // A compaction that came late is older than the stored one: its ops are already gone, so it is useless.
     if (kept.compacted !== undefined && compacted.version <= kept.compacted.version) return;
     kept.compacted = freeze(withOwnState(compacted));
     kept.compactedSeq = kept.ops.findLast((op) => op.version <= compacted.version)?.seq ?? kept.compactedSeq;
@@ -197,7 +197,7 @@ export class MemoryStore implements Store {
 
   async search(query: SearchQuery): Promise<SearchAnswer | Problem> {
     const source: SearchSource = {
-      // No filters: whatever fits is looked at. That is what makes this the reference.
+      // No filters: every fitting block is searched. That makes this the reference.
       candidates: () =>
         [...this.#blocks.values()]
           .map((kept) => kept.record)
@@ -319,7 +319,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Freezes a value and all in it but bytes. What is frozen already is taken to be frozen throughout. */
+/** Freezes a value and everything in it but bytes. A frozen value is assumed to be frozen throughout. */
 function freeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value) || value instanceof Uint8Array)
     return value;

@@ -757,7 +757,7 @@ async function readsBack(store: Store, script: StoreScript): Promise<void> {
   }
 }
 
-/** The same ops, where consecutive appends of one unit may have become one. */
+/** The same ops, where consecutive appends of one undo step may have been merged. */
 function sameRuns(ops: readonly Op[], expected: readonly Op[]): void {
   let at = 0;
   for (const op of ops) {
@@ -803,7 +803,7 @@ function structured<T>(value: T): T {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, structured(item)])) as T;
 }
 
-/** The same as a store is asked for that has no question for all of it. */
+/** The same, as read from a store that has no single query for it. */
 async function bitByBit(store: Store, conversation: string, since: number): Promise<Missed | undefined> {
   const get = (of: Store, name: keyof Store) => {
     const value = name === "missed" ? undefined : of[name];
@@ -815,7 +815,7 @@ async function bitByBit(store: Store, conversation: string, since: number): Prom
   return { ...missed, turns: hasOwn ? missed.turns : [] };
 }
 
-/** Plans a title on what it is told, and an answer to its own key that says what it found of the first one's. */
+/** Plans a title from what it missed, and an answer to its own key that says whether it found the first one's. */
 function titleInTurn(known: Conversation, agent: string, title: string): TurnedCommit {
   const { id: conversation } = known;
   return {

@@ -59,7 +59,7 @@ export class StoreScript {
     return id;
   }
 
-  /** `unit`: the version of the first append of the same session; without it, a unit of its own. */
+  /** `unit`: the version of the first append of the same session; without it, an undo step of its own. */
   append(id: BlockId, text: string, unit?: number): Op {
     const block = this.block(id);
     return this.#add(id, block.agent, { type: "append", at: block.chars, text }, unit);

@@ -47,7 +47,7 @@ export class VirtualEnv implements Env {
     };
   }
 
-  /** How long until the next timer, if there is one. */
+  /** Time until the next timer, if there is one. */
   get untilNext(): number | undefined {
     const next = this.#nextTimer();
     return next && next.at - this.#time;
@@ -77,7 +77,7 @@ export class VirtualEnv implements Env {
   }
 }
 
-/** Lets everything that waits on promises alone go on. */
+/** Lets everything run that waits only on promises. */
 export async function settle(): Promise<void> {
   for (let i = 0; i < 100; i++) await Promise.resolve();
 }

@@ -86,12 +86,12 @@ export class BlockText {
   }
 
   /**
-   * Where the append stream of `agent` goes on: behind the last character that it wrote. Undefined if that character was
-   * deleted and the undo model is not here: only the model knows whether an undo has put it back, and where.
+   * The end of the append stream of `agent`: after the last character that it wrote. Undefined if that character was
+   * deleted and the undo model is not loaded: only the model knows whether an undo has restored it, and where.
    */
   anchorOf(agent: AgentId, writer: AgentId): number | undefined {
     assert(this.#merge !== undefined, "anchors belong to promoted blocks");
-    // The writer's own text is the base; whoever appends for the first time starts at the end.
+    // The base is the writer's own text; an agent that appends for the first time starts at the end.
     const stream = agent === writer && !this.#anchors.has(agent) ? "" : agent;
     const anchor = this.#anchors.get(stream);
     if (anchor === undefined) return this.#value.length;
@@ -100,20 +100,20 @@ export class BlockText {
     return this.#undo.streamEnd(stream) ?? this.#merge.resolve(anchor);
   }
 
-  /** A replica's update: what it comes to. After a problem this object is invalidated. */
+  /** A replica's update as splices. After a problem this object is invalidated. */
   mergeUpdate(update: Uint8Array): Merged | Problem {
     assert(this.#merge !== undefined, "only a promoted block merges");
     return this.#merge.merge(update, this.#value);
   }
 
-  /** The anchors to keep when history is compacted: one whose character was deleted moves to where its stream goes on. */
+  /** The anchors to keep when history is compacted: one whose character was deleted moves to the end of its stream. */
   get anchors(): { readonly [agent: string]: string } {
     return Object.fromEntries(
       [...this.#anchors].map(([agent, anchor]) => [agent, this.#lasting(agent, anchor)]),
     );
   }
 
-  /** What was drafted is durable. */
+  /** The draft is durable. */
   commit(): void {
     this.#committed = { text: this.#value, version: this.#version };
   }
@@ -156,7 +156,7 @@ export class BlockText {
   }
 }
 
-/** Where the append streams go on in the text of a compaction. */
+/** The ends of the append streams in the text of a compaction. */
 function streamEnds({ state, anchors }: Compacted): Record<AgentId, number> {
   if (state === undefined) return {};
   const merge = MergeDocument.fromUpdates([state]);

@@ -26,12 +26,12 @@ export interface HunkError {
   readonly message: string;
   readonly expected_line?: number;
   readonly candidates?: readonly number[];
-  /** The lines that are there instead, from `expected_line` on; cut where they are too long for an answer. */
+  /** The actual lines from `expected_line` on, cut if they are too long for an answer. */
   readonly actual?: string;
   readonly actual_cut?: true;
 }
 
-/** The places of all hunks; what cannot be placed is told in `errors`. */
+/** The places of all hunks; hunks that cannot be placed are in `errors`. */
 export function placeAll(places: Places, hunks: readonly Hunk[], errors: HunkError[]): (Place | undefined)[] {
   const placed: (Place | undefined)[] = [];
   let from = 0;
@@ -66,7 +66,7 @@ export class Places {
     this.endsOpen = text.length > 0 && !text.endsWithNewline;
   }
 
-  /** Whether more lines were looked at than may be. From then on no place is found. */
+  /** Whether the limit on examined lines was reached. From then on no place is found. */
   get isSpent(): boolean {
     return this.#looks < 0;
   }
@@ -83,7 +83,7 @@ export class Places {
     return true;
   }
 
-  /** Every line in `from..to` at which the hunk fits; looks only where its rarest line is. */
+  /** Every line in `from..to` at which the hunk fits; only checks around its rarest line. */
   all(old: readonly HunkLine[], from: number, to: number, loose: boolean): number[] {
     const index = this.#index(loose);
     let rarest: { readonly at: number; readonly where: readonly number[] } | undefined;
@@ -138,7 +138,7 @@ function placeHunk(
   return notFound(places, old, i, from, expected);
 }
 
-/** The only place, or the nearest one to where the header says; undefined if there is none. */
+/** The only place, or the one nearest to the header's line; undefined if there is none. */
 function choose(
   places: Places,
   hunks: readonly Hunk[],
@@ -155,7 +155,7 @@ function choose(
   if (only === undefined) return undefined;
   const at = (line: number): Place => ({ line, offset: expected === undefined ? 0 : line - expected, loose });
   if (second === undefined) return at(only);
-  // Those behind which the next hunks still find their only places.
+  // The places that leave the next hunks their only places.
   const last = lastStart(places, hunks, i, loose);
   const possible = all.filter((line) => line <= last);
   const ranked = (possible.length === 0 ? all : possible).toSorted(
@@ -186,7 +186,7 @@ function lastStart(places: Places, hunks: readonly Hunk[], i: number, loose: boo
   return Number.POSITIVE_INFINITY;
 }
 
-/** A hunk of added lines alone: there is nothing to look for, so its header must say where. */
+/** A hunk with only added lines: nothing can be matched, so its header must name the place. */
 function placeInsertion(
   places: Places,
   hunk: Hunk,
@@ -252,7 +252,7 @@ function notFound(
   };
 }
 
-/** The lines that stand where the hunk should go. */
+/** The actual lines where the hunk should go. */
 function actualAt({ text }: Places, line: number, count: number): Pick<HunkError, "actual" | "actual_cut"> {
   const { text: actual, isCut } = quoteLines(text, line, line + count);
   return isCut ? { actual, actual_cut: true } : { actual };

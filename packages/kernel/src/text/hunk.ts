@@ -18,12 +18,12 @@ export interface HunkLine {
 }
 
 export interface Hunk {
-  /** 0-based line of the old text that the header names; undefined where it names none. */
+  /** 0-based line of the old text that the header names; undefined if it names none. */
   readonly line: number | undefined;
   readonly lines: readonly HunkLine[];
 }
 
-/** The lines of the text that it wants to find. */
+/** The lines of the text that it has to match. */
 export function oldLines(hunk: Hunk): HunkLine[] {
   return hunk.lines.filter(({ sign }) => sign !== "+");
 }
@@ -65,7 +65,7 @@ export function parsePatch(patch: string): { readonly hunks: readonly Hunk[] } |
       at = hunk.next;
     } else {
       if (isGitStart(line)) starts++;
-      at++; // what stands between hunks is for people: "index", a message
+      at++; // text between hunks is for people: "index", a message
     }
   }
   // A file that is only renamed, or is binary, has a start and no header.
@@ -112,7 +112,7 @@ function readHunk(
   if ("problem" in body) return body;
   const { next } = body;
   const isInsertion = body.lines.every(({ sign }) => sign === "+");
-  // "-5,0" stands behind line 5, "-5,1" at it; added lines alone under a count that is wrong stand nowhere.
+  // "-5,0" means after line 5, "-5,1" at it; added lines alone under a wrong count have no place.
   if (header === null || (isInsertion && counts?.old !== 0)) {
     return { hunk: { line: undefined, lines: body.lines }, next };
   }
@@ -151,7 +151,7 @@ function readCounted(
   return { lines: body, next: isSignature ? lines.length : at };
 }
 
-/** Counts that are wrong or missing are found by counting: a hunk goes to the next header. */
+/** Wrong or missing counts are computed: a hunk extends to the next header. */
 function readUntilHeader(lines: readonly string[], from: number): Body | Problem {
   let end = from;
   while (end < lines.length && !(lines[end] as string).startsWith("@@") && !isFileStart(lines, end)) end++;

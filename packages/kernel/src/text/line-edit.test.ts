@@ -1,4 +1,4 @@
-/** Line edits as rows: text, operations, what comes out. The rules are in docs/spec/tools.md. */
+/** Line edits as rows: text, operations, result. The rules are in docs/spec/tools.md. */
 
 import { describe, expect, it } from "vitest";
 import type { Splice } from "../model/op.ts";
@@ -48,7 +48,7 @@ describe("lines", () => {
     ).toEqual([0, 1, 1, 1, 2, 2, 2, 2, 1, 1]);
   });
 
-  it("[T14] an insert puts whole lines before a line, or behind the last one", () => {
+  it("[T14] an insert puts whole lines before a line, or after the last one", () => {
     check("a\nb\n", [insert(0, "x")], "x\na\nb\n");
     check("a\nb\n", [insert(1, "x")], "a\nx\nb\n");
     check("a\nb\n", [insert(2, "x")], "a\nb\nx\n");
@@ -60,7 +60,7 @@ describe("lines", () => {
     check("\n", [insert(1, "x")], "\nx\n");
   });
 
-  it("[T14] behind a text without a final newline, a newline goes first", () => {
+  it("[T14] after a text without a final newline, a newline goes first", () => {
     check("a\nb", [insert(2, "x")], "a\nb\nx");
     check("a\nb", [insert(2, "x\n")], "a\nb\nx\n");
     check("a\nb", [insert(2, "")], "a\nb\n\n");
@@ -73,7 +73,7 @@ describe("lines", () => {
     check("a\nb", [remove(0, 2), insert(2, "x")], "x");
   });
 
-  it("[T14] into the empty text the content goes as it is", () => {
+  it("[T14] into the empty text the content goes unchanged", () => {
     check("", [insert(0, "x")], "x");
     check("", [insert(0, "x\n")], "x\n");
     check("", [insert(0, "")], "\n");
@@ -102,7 +102,7 @@ describe("lines", () => {
     check("a\r\nb", [insert(2, "x")], "a\r\nb\r\nx");
     check("a\r\nb\r\n", [insert(2, "")], "a\r\nb\r\n\r\n");
     check("a\nb\r\n", [replace(1, 2, "x")], "a\nx\n"); // the first line decides
-    check("a\nb\n", [replace(0, 1, "x\r\n")], "x\r\nb\n"); // given so, kept so
+    check("a\nb\n", [replace(0, 1, "x\r\n")], "x\r\nb\n"); // kept as given
   });
 
   it("[T17] numbers of a batch mean the text before it, in any order", () => {
@@ -111,7 +111,7 @@ describe("lines", () => {
     check("a\nb\nc\n", [insert(1, "x"), replace(1, 2, "B"), insert(2, "y")], "a\nx\nB\ny\nc\n");
     check("a\nb\nc\n", [insert(2, "y"), replace(1, 2, "B"), insert(1, "x")], "a\nx\nB\ny\nc\n");
     check("a\nb\nc\n", [replace(0, 1, "A"), replace(1, 2, "B"), insert(1, "x")], "A\nx\nB\nc\n");
-    check("b\n", [insert(0, "x"), replace(0, 1, "c\nb")], "x\nc\nb\n"); // a replace that comes to an insertion
+    check("b\n", [insert(0, "x"), replace(0, 1, "c\nb")], "x\nc\nb\n"); // a replace that amounts to an insertion
     check("a\n", [replace(0, 1, "a\nb"), insert(1, "x")], "a\nb\nx\n");
   });
 
@@ -147,7 +147,7 @@ describe("lines", () => {
     }
   });
 
-  it("[T18] what is out of range or empty is refused with the line count", () => {
+  it("[T18] an operation that is out of range or empty is refused with the line count", () => {
     const rows: [string, LineOperation][] = [
       ["a\nb\n", insert(3, "x")],
       ["a\nb", insert(3, "x")],
@@ -220,7 +220,7 @@ describe("lines", () => {
     expect(Math.max(shown.actual.length, shown.expected.length)).toBeLessThan(20_000);
   });
 
-  it("[T19] what a mismatch answers as actual can be sent as expected_text", () => {
+  it("[T19] the actual text of a mismatch can be sent as expected_text", () => {
     for (const [text, end] of [
       ["a\nb\nc\n", 2],
       ["a\nb", 2],
@@ -281,7 +281,11 @@ describe("an older base", () => {
   });
 
   it("[T21] inside a merged run only the lines before the run are known", () => {
-    // "a\nb\n" was there for certain; of "c\nd\n" nobody knows how much.
+    // "a
+    // b
+    // " was certainly there; how much of "c
+    // d
+    // " is unknown.
     const text = "a\nb\nc\nd\n";
     const since = { splices: [], blurredFrom: 4 };
     expect(edit(text, [replace(1, 2, "B")], since)).toBe("a\nB\nc\nd\n");
@@ -328,7 +332,7 @@ describe("an older base", () => {
       } else {
         stale++;
         expect(result.problem).toBe("stale");
-        // What was not touched by any splice is never stale.
+        // Text that no splice touched is never stale.
         const start = Text.of(base).lineStart(line);
         const untouched =
           splices.length === 1 && (splices[0] as Splice).at > start + (lines[line] as string).length + 1;
@@ -339,7 +343,7 @@ describe("an older base", () => {
   });
 });
 
-it("[T22] a splice leaves what stays the same alone and cuts no character", () => {
+it("[T22] a splice omits unchanged text and cuts no character", () => {
   const rows: [string, string, Splice | undefined][] = [
     ["abc", "abc", undefined],
     ["abc", "aXc", { at: 1, del: "b", ins: "X" }],

@@ -34,8 +34,8 @@ export type LineOperation =
     };
 
 /**
- * From a base version to the present: the splices in order. `blurredFrom`: the base version lies inside a merged run that
- * starts at this offset; how much of the run was there is not known, and the base text holds all of it.
+ * The splices from a base version to the present, in order. `blurredFrom`: the base version lies inside a merged run
+ * that starts at this offset; how much of the run was there is unknown, and the base text contains all of it.
  */
 export interface Since {
   readonly splices: readonly Splice[];
@@ -53,7 +53,7 @@ interface Edit {
 
 const NOTHING: Since = { splices: [] };
 
-/** The splices that the batch comes to, or why none of it is done. `version` is that of `now`, for problems. */
+/** The splices of the batch, or why none of it is done. `version` is that of `now`, for problems. */
 export function planLines(
   now: Text,
   operations: readonly LineOperation[],
@@ -109,7 +109,7 @@ function checkRanges(base: Text, operations: readonly LineOperation[], version: 
   return undefined;
 }
 
-/** Two ranges may touch, not share a line; an insert may stand at a range's edges, not inside it. */
+/** Two ranges may touch, not share a line; an insert may be at a range's edges, not inside it. */
 function checkOverlaps(operations: readonly LineOperation[]): Problem | undefined {
   const spans = operations
     .map((operation, index) =>
@@ -210,7 +210,7 @@ function actualDetails({ text, isCut }: QuotedLines): Record<string, unknown> {
   return isCut ? { actual: text, actual_cut: true } : { actual: text };
 }
 
-/** Exactly, or but for "\r" before line ends and one newline at the end of what was expected. */
+/** Exactly, or except for "\r" before line ends and one newline at the end of the expected text. */
 function isSameText(actual: string, expected: string): boolean {
   if (actual === expected || `${actual}\n` === expected) return true;
   const plain = withoutReturns(actual);
@@ -247,7 +247,7 @@ function carryRange(
   return edge === undefined ? stale(editBase, index, { from: start, to: end }) : { from, to: edge };
 }
 
-/** Where a place has come to lie; undefined if what was on both sides of it is gone. */
+/** The current position of a place; undefined if the text on both sides of it is gone. */
 function carryPoint(offset: number, splices: readonly Splice[], side: -1 | 1): number | undefined {
   let at = offset;
   for (const splice of splices) {
@@ -298,7 +298,7 @@ function stale(
 
 /**
  * Contents become whole lines, then splices, last one first, so that no splice moves another. Inserts at one place stay
- * in the order of the batch, before a range that starts there and behind one that ends there.
+ * in the order of the batch, before a range that starts there and after one that ends there.
  */
 function toSplices(now: Text, edits: readonly Edit[]): Splice[] {
   const eol = eolOf(now);

@@ -11,7 +11,7 @@ import { Kernel } from "../write/kernel.ts";
 import { MergeDocument, REPLICA_MIN } from "./merge.ts";
 import { Text } from "./text.ts";
 
-/** A merging replica, as an editor is one. */
+/** A merging replica, like an editor. */
 class Replica {
   readonly doc = new Y.Doc();
   readonly text = this.doc.getText("t");
@@ -53,7 +53,7 @@ async function world(text: string) {
 }
 
 describe("replicas", () => {
-  it("[K23] edits made apart come together the same everywhere, while a stream goes on", async () => {
+  it("[K23] concurrent edits converge everywhere, while a stream continues", async () => {
     const { env, store, kernel, id, join, send, catchUp } = await world("shared\n");
     const replicas = [await join(1), await join(2), await join(3)];
     for (let round = 0; round < 60; round++) {
@@ -90,7 +90,7 @@ describe("replicas", () => {
     expect(await store.text(id)).toBe("a12b");
   });
 
-  it("[K23] reserved writers, bytes that are no update, and more than text are refused and leave nothing", async () => {
+  it("[K23] reserved writers, invalid updates, and anything but text are refused and leave nothing", async () => {
     const { store, kernel, id, join, send } = await world("ab");
     const forger = await join(1);
     const before = (await store.block(id))?.version;
@@ -115,7 +115,7 @@ describe("replicas", () => {
     const lone = await join(4);
     expect(await send(lone.edit((text) => text.insert(0, "a\0")))).toMatchObject({ problem: "invalid" });
     expect((await store.block(id))?.version).toBe(before);
-    // And the kernel goes on as if nothing had happened.
+    // And the kernel continues as if nothing had happened.
     const good = await join(5);
     await send(good.edit((text) => text.insert(2, "c")));
     expect(await store.text(id)).toBe("abc");
@@ -148,7 +148,7 @@ describe("documents", () => {
     expect(MergeDocument.fromUpdates([one.state()]).toString()).toBe(`${text}!`);
   });
 
-  it("[K22] an anchor stays behind its character", () => {
+  it("[K22] an anchor stays after its character", () => {
     const document = MergeDocument.fromText("hello");
     const anchor = document.anchor(5);
     document.splice([{ at: 5, del: "", ins: " world" }]);
@@ -162,7 +162,7 @@ describe("documents", () => {
     expect(MergeDocument.fromText("").resolve(MergeDocument.fromText("").anchor(0))).toBe(0);
   });
 
-  it("[K23] says what an update came to in the text", () => {
+  it("[K23] returns an update's effect on the text", () => {
     const document = MergeDocument.fromText("hello world");
     const replica = new Replica(1, document.state());
     const update = replica.edit((text) => {

@@ -30,7 +30,7 @@ export class MergeDocument {
     return document;
   }
 
-  /** The document in a state that `state()` gave, or that updates add up to. */
+  /** The document in a state that `state()` returned, or that updates add up to. */
   static fromUpdates(updates: readonly Uint8Array[]): MergeDocument {
     const document = new MergeDocument();
     for (const update of updates) Y.applyUpdate(document.#doc, update, "load");
@@ -39,7 +39,7 @@ export class MergeDocument {
 
   readonly #doc = new Y.Doc({ gc: true });
   readonly #text = this.#doc.getText("t");
-  /** Which reserved writer writes now, and how much it has written in a row. */
+  /** The reserved writer that is writing, and how much it has written in a row. */
   #writer = 0;
   #written = 0;
 
@@ -65,15 +65,15 @@ export class MergeDocument {
     });
   }
 
-  /** Takes in an update of our own log: what it came to is known already. */
+  /** Applies an update of our own log: its splices are already known. */
   load(update: Uint8Array): void {
     Y.applyUpdate(this.#doc, update, "load");
   }
 
   /**
-   * Takes in a replica's update and says what it came to in `text`, the document's text. It may come to no splices and be
-   * new all the same (typed and deleted again): what follows from that replica builds on it. After a problem the document
-   * is invalidated: throw it away.
+   * Applies a replica's update and returns its splices in `text`, the document's text. It may have no splices and still
+   * be new (typed and deleted again): later updates of that replica build on it. After a problem the document is
+   * invalidated: discard it.
    */
   merge(update: Uint8Array, text: Text): Merged | Problem {
     const refused = this.#refuse(update);
@@ -103,14 +103,14 @@ export class MergeDocument {
     return { splices, isNew };
   }
 
-  /** A name for the place behind the character before `offset`; it stays with that character. */
+  /** A name for the place after the character before `offset`; it stays with that character. */
   anchor(offset: number): string {
     const position = Y.createRelativePositionFromTypeIndex(this.#text, offset, -1);
     const id = position.item;
     return id ? `${id.client}:${id.clock}` : "";
   }
 
-  /** Where an anchor lies now. An anchor of an empty text is its start. */
+  /** The current position of an anchor. An anchor of an empty text is its start. */
   resolve(anchor: string): number {
     const [client, clock] = anchor.split(":").map(Number);
     if (client === undefined || clock === undefined || Number.isNaN(client)) return 0;
@@ -119,7 +119,7 @@ export class MergeDocument {
     return absolute === null ? this.length : absolute.index;
   }
 
-  /** Whether the character that an anchor names was deleted. What an undo puts back is another character here. */
+  /** Whether the anchor's character was deleted. Text that an undo restores has new characters here. */
   isGone(anchor: string): boolean {
     const [client, clock] = anchor.split(":").map(Number);
     if (client === undefined || clock === undefined || Number.isNaN(client)) return false;
@@ -136,7 +136,7 @@ export class MergeDocument {
     return Y.encodeStateVector(this.#doc);
   }
 
-  /** What a replica with this state vector misses. */
+  /** What a replica with this state vector is missing. */
   since(vector: Uint8Array): Uint8Array | Problem {
     try {
       return Y.encodeStateAsUpdate(this.#doc, vector);
@@ -208,7 +208,7 @@ export class MergeDocument {
   }
 }
 
-/** What an update came to. */
+/** The splices of an update. */
 export interface Merged {
   readonly splices: readonly Splice[];
   /** Whether the document holds anything that it did not hold before. */

@@ -65,7 +65,7 @@ describe("reading", () => {
     check("@@ x\ny\n", "@@ -1,2 +1,1 @@\n-@@ x\n y\n", "y\n");
   });
 
-  it("[T26] what is no patch of one text is a problem", () => {
+  it("[T26] anything but a patch of one text is a problem", () => {
     const rows: [string, object][] = [
       ["", { problem: "patch" }],
       ["hello", { problem: "patch" }],
@@ -97,7 +97,7 @@ describe("placing", () => {
     const moved = `0\n1\n2\n${abc}`;
     check(moved, "@@ -2,3 +2,3 @@\n b\n-c\n+C\n d\n", "0\n1\n2\na\nb\nC\nd\ne\n");
     check("c\nd\ne\n", "@@ -3,2 +3,2 @@\n-c\n+C\n d\n", "C\nd\ne\n");
-    // The second hunk's lines occur twice; the first hunk's offset says which.
+    // The second hunk's lines occur twice; the first hunk's offset decides between them.
     const text = `x\nx\nx\nk\n1\nz\n${"f\n".repeat(20)}z\n`;
     check(
       text,
@@ -115,7 +115,7 @@ describe("placing", () => {
   it("[T27] without a line number a place must be the only one", () => {
     check(abc, "@@\n-c\n+C\n", "a\nb\nC\nd\ne\n");
     refuse("x\ny\nx\n", "@@\n-x\n+X\n", { hunk: 0, candidates: [0, 2] });
-    // In front of a hunk that has one place only, there is one place left.
+    // Only one place is left before a hunk that has a single place.
     check("x\ny\nx\n", "@@\n-x\n+X\n@@\n-y\n+Y\n", "X\nY\nx\n");
     check("x\ny\nx\n", "@@\n-y\n+Y\n@@\n-x\n+X\n", "x\nY\nX\n");
   });
@@ -136,11 +136,11 @@ describe("placing", () => {
     refuse(abc, "@@ -2,2 +2,2 @@\n b\n-c\n+C\n@@ -3,2 +3,2 @@\n c\n-d\n+D\n", { hunk: 1, candidates: [2] });
   });
 
-  it("[T28] all errors are told, and one error leaves all as it was", () => {
+  it("[T28] reports all errors, and one error leaves everything unchanged", () => {
     refuse(abc, "@@ -1 +1 @@\n-x\n+X\n@@ -3 +3 @@\n-c\n+C\n@@ -5 +5 @@\n-y\n+Y\n", { hunk: 0 }, { hunk: 2 });
   });
 
-  it("[T28] a newline at the end that the patch denies is said to be the reason", () => {
+  it("[T28] names a final newline that the patch denies as the reason", () => {
     const message = expect.stringContaining("No newline at end of file");
     const none = "\\ No newline at end of file\n";
     refuse("a\nb\n", `@@ -1,2 +1,2 @@\n-a\n+A\n b\n${none}`, { hunk: 0, message, candidates: [0] });
@@ -148,7 +148,7 @@ describe("placing", () => {
     refuse("a\nb\n", `@@ -1,2 +1,2 @@\n-x\n+A\n b\n${none}`, { hunk: 0, expected_line: 0 });
   });
 
-  it("[T27] added lines alone go behind the line that the header names", () => {
+  it("[T27] added lines alone go after the line that the header names", () => {
     check(abc, "@@ -2,0 +3,2 @@\n+x\n+y\n", "a\nb\nx\ny\nc\nd\ne\n");
     check(abc, "@@ -0,0 +1 @@\n+x\n", `x\n${abc}`);
     check(abc, "@@ -5,0 +6 @@\n+x\n", `${abc}x\n`);
@@ -228,7 +228,7 @@ function randomTexts(random: () => number): [string, string] {
   return [join(lines), join(changed)];
 }
 
-it("[T31] 3,000 random texts: the library's diff leads from one to the other", () => {
+it("[T31] 3,000 random texts: the library's diff turns one into the other", () => {
   const random = random32(31);
   let changes = 0;
   for (let round = 0; round < 3_000; round++) {
@@ -246,7 +246,7 @@ it("[T31] 3,000 random texts: the library's diff leads from one to the other", (
   expect(changes).toBeGreaterThan(2_000);
 });
 
-it("[T31] what GNU diff makes leads from one text to the other, and GNU patch agrees on moved hunks", () => {
+it("[T31] a GNU diff turns one text into the other, and GNU patch agrees on moved hunks", () => {
   if (spawnSync("patch", ["--version"]).status !== 0 || spawnSync("diff", ["--version"]).status !== 0) return;
   const dir = mkdtempSync(join(tmpdir(), "patch-"));
   const file = (name: string) => join(dir, name);
@@ -289,7 +289,7 @@ it("[T27] hunks are found in a large text without comparing every line for each"
   expect("hunks" in plan && plan.hunks[0]).toEqual({ line: 5, offset: -199, added: 1, removed: 1 });
 });
 
-it("gives up on hunks that fit everywhere, before they stop whoever else is there", () => {
+it("gives up on hunks that fit everywhere, before they block other callers", () => {
   const patch = "@@ -1,3 +1,3 @@\n a\n-a\n+c\n a\n".repeat(2_000);
   expect(apply("a\n".repeat(200_000), patch)).toMatchObject({ problem: "too_large" });
 });

@@ -26,7 +26,7 @@ interface PatchPlan {
   readonly hunks: readonly PlacedHunk[];
 }
 
-/** What the patch does to `text`, or the errors of all hunks that cannot be placed. */
+/** The patch's effect on `text`, or the errors of all hunks that cannot be placed. */
 export function planPatch(text: Text, patch: string): PatchPlan | { readonly errors: HunkError[] } | Problem {
   const parsed = parsePatch(patch);
   if ("problem" in parsed) return parsed;
@@ -91,7 +91,7 @@ function spliceHunk(places: Places, hunk: Hunk, place: Place, blind: boolean): S
   return splices;
 }
 
-/** At the end of a text without a final newline, of which the patch says nothing: a new last line has none either. */
+/** At the end of a text without a final newline, which the patch does not mention: a new last line has none either. */
 function spliceOpenEnd(
   { text, lines }: Places,
   hunk: Hunk,
@@ -101,7 +101,7 @@ function spliceOpenEnd(
   const eol = eolOf(text);
   const from = text.lineStart(place.line);
   let line = place.line;
-  // With no old lines the hunk stands behind the last line, which has to end first.
+  // With no old lines the hunk goes after the last line, which has to end first.
   let result = line === lines.length ? eol : "";
   let isOpen = false;
   for (const changed of hunk.lines) {

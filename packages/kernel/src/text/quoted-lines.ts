@@ -19,7 +19,7 @@ export interface QuotedLines {
   readonly isCut: boolean;
 }
 
-/** The lines from `from` up to `to`. What is too long ends behind a whole line, if one fits. */
+/** The lines from `from` up to `to`. Text that is too long ends after a whole line, if one fits. */
 export function quoteLines(text: Text, from: number, to: number): QuotedLines {
   const first = Math.max(0, from);
   const end = Math.min(to, text.lineCount);

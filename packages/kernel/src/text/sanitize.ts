@@ -8,13 +8,13 @@
 
 const NUL_PICTURE = "\u2400";
 
-/** `text` as it is kept. Returns the same string when nothing had to be replaced. */
+/** `text` as it is stored. Returns the same string if nothing had to be replaced. */
 export function cleanText(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
   return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", NUL_PICTURE) : wellFormed;
 }
 
-/** Splits a streamed piece into what can be kept now and a high surrogate that waits for its other half. */
+/** Splits a streamed piece into what can be stored now and a high surrogate that waits for its other half. */
 export function splitTail(text: string): { readonly ready: string; readonly held: string } {
   const last = text.charCodeAt(text.length - 1);
   if (last >= 0xd800 && last <= 0xdbff) return { ready: text.slice(0, -1), held: text.slice(-1) };

@@ -1,4 +1,4 @@
-/** What stays loaded: what is wanted, within bounds; not what a stream alone makes longer. */
+/** What stays loaded: used texts, within limits; not texts that only a stream extends. */
 import { expect, it } from "vitest";
 import type { BlockId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
@@ -46,7 +46,7 @@ it("[K33] a text that somebody reads follows its stream without being loaded aga
   expect(loads()).toBe(1);
 });
 
-it("[K33] a text that only grows is let go, and loaded again for whoever wants it", async () => {
+it("[K33] a text that only grows is dropped, and loaded again when it is needed", async () => {
   const { kernel, loads } = countedLoads();
   const block = await newBlock(kernel);
   must(await kernel.read(block));

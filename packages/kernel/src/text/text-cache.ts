@@ -17,7 +17,7 @@ export class TextCache {
   readonly #loading = new Map<BlockId, Promise<BlockText>>();
   #chars = 0;
   readonly #sizes = new Map<BlockId, number>();
-  /** By how much texts have grown since they were wanted. */
+  /** How much each text has grown since its last use. */
   readonly #unread = new Map<BlockId, number>();
 
   constructor(store: Store) {
@@ -38,7 +38,7 @@ export class TextCache {
     return loading;
   }
 
-  /** Builds the undo model, unless the text is under a draft or the log has gone on: then who wants it asks again. */
+  /** Builds the undo model, unless the text has a draft or the log has moved on: then the caller asks again. */
   async loadUndo(id: BlockId): Promise<void> {
     const text = await this.load(id);
     if (text.undo) return;
@@ -49,7 +49,7 @@ export class TextCache {
     else if (version > text.version) this.drop(text);
   }
 
-  /** It was read or edited: it counts as new, with the size that it has now. */
+  /** It was read or edited: it becomes the newest, with its current size. */
   used(text: BlockText): void {
     if (this.#texts.get(text.id) !== text) return;
     this.#unread.delete(text.id);
@@ -77,12 +77,12 @@ export class TextCache {
 
   dropId(id: BlockId): void {
     this.#texts.delete(id);
-    this.#loading.delete(id); // what is being loaded is old too: it is not kept
+    this.#loading.delete(id); // a load in progress is stale too: it is not kept
     this.#unread.delete(id);
     this.#resize(id, 0);
   }
 
-  /** The block is at `version` now: a text that does not know it, or a load that may have missed it, is not kept. */
+  /** The block is now at `version`: a text without it, or a load that may have missed it, is not kept. */
   outdate(id: BlockId, version: number): void {
     const text = this.#texts.get(id);
     if (text && text.committed.version !== version) this.dropId(id);

@@ -22,7 +22,7 @@ const SAMPLES = [
 ];
 
 describe("text values", () => {
-  it("[K24] come back as they went in, by lines, offsets and bytes", () => {
+  it("[K24] come back unchanged, by lines, offsets and bytes", () => {
     for (const sample of SAMPLES) {
       const text = Text.of(sample);
       const lines = sample.split("\n");
@@ -88,7 +88,7 @@ describe("text values", () => {
     expect(() => Text.of("abc").replace(2, 9, "")).toThrow();
   });
 
-  it("[K24] offsets are mapped over splices, before or behind what is inserted there", () => {
+  it("[K24] offsets are mapped over splices, before or after what is inserted there", () => {
     const insert = [{ at: 2, del: "", ins: "xyz" }];
     expect([1, 2, 3].map((at) => mapOffset(at, insert, -1))).toEqual([1, 2, 6]);
     expect([1, 2, 3].map((at) => mapOffset(at, insert, 1))).toEqual([1, 5, 6]);
@@ -114,7 +114,7 @@ describe("text values", () => {
 });
 
 describe("sanitize", () => {
-  it("[K14] replaces what no store keeps, visibly, and nothing else", () => {
+  it("[K14] replaces what no store can keep, visibly, and nothing else", () => {
     const rows: [string, string][] = [
       ["plain", "plain"],
       ["a\0b", "a␀b"],
@@ -130,7 +130,7 @@ describe("sanitize", () => {
     }
   });
 
-  it("[K18] holds back a first half at the very end alone", () => {
+  it("[K18] holds back a first half only at the very end", () => {
     expect(splitTail("ab")).toEqual({ ready: "ab", held: "" });
     expect(splitTail("a\ud83d")).toEqual({ ready: "a", held: "\ud83d" });
     expect(splitTail("\ud83d")).toEqual({ ready: "", held: "\ud83d" });

@@ -51,7 +51,7 @@ export class Text {
     return this.#rope.line(line + 1).from;
   }
 
-  /** The line that `offset` lies on. */
+  /** The line that contains `offset`. */
   lineAt(offset: number): number {
     return this.#rope.lineAt(offset).number - 1;
   }
@@ -98,7 +98,7 @@ export class Text {
     return new Text(this.#rope.replace(from, to, Rope.of(insert.split("\n"))));
   }
 
-  /** Applies the splices one after the other. Each must delete exactly what is there. */
+  /** Applies the splices in order. Each must delete exactly the text that is there. */
   apply(splices: readonly Splice[]): Text {
     let text: Text = this;
     for (const { at, del, ins } of splices) {
@@ -154,7 +154,7 @@ export class Text {
   }
 }
 
-/** Where `offset` comes to lie after the splices. `side` < 0 keeps it before what is inserted right there, > 0 behind. */
+/** The position of `offset` after the splices. `side` < 0 keeps it before text inserted right there, > 0 after it. */
 export function mapOffset(offset: number, splices: readonly Splice[], side: -1 | 1): number {
   let mapped = offset;
   for (const { at, del, ins } of splices) {

@@ -6,7 +6,7 @@
 import type { Splice } from "../model/op.ts";
 import type { Text } from "./text.ts";
 
-/** `from..to` of `text` replaced by `ins`, without the ends that stay as they are. */
+/** `from..to` of `text` replaced by `ins`, without the unchanged ends. */
 export function trimmedSplice(text: Text, from: number, to: number, ins: string): Splice | undefined {
   const del = text.slice(from, to);
   if (del === ins) return undefined;

@@ -58,7 +58,7 @@ class Feed {
 }
 
 describe("undo", () => {
-  it("[K26] takes back one's own insertion, however much others wrote around it", () => {
+  it("[K26] reverts one's own insertion, however much others wrote around it", () => {
     const feed = new Feed("base");
     feed.insert("ann", 2, "ANN");
     feed.insert("bob", 3, "bob");
@@ -69,7 +69,7 @@ describe("undo", () => {
     expect(feed.text).toBe("baAbobNNse");
   });
 
-  it("[K26] gives back what one deleted, unless somebody else deleted it too", () => {
+  it("[K26] restores what one deleted, unless somebody else deleted it too", () => {
     const feed = new Feed("abcdef");
     feed.remove("ann", 1, "bcd");
     feed.flip("ann", "undo");
@@ -82,7 +82,7 @@ describe("undo", () => {
     expect(feed.text).toBe("abcdef");
   });
 
-  it("[K26] what was inserted by one and deleted by another stays deleted when the insertion comes back", () => {
+  it("[K26] text that one inserted and another deleted stays deleted when the insertion comes back", () => {
     const feed = new Feed();
     feed.insert("ann", 0, "xyz");
     feed.remove("bob", 1, "y");
@@ -157,13 +157,14 @@ function run(seed: number): void {
       const unit = feed.op(agent, [{ at, del: gone.map(({ char }) => char).join(""), ins }]);
       active.set(unit, true);
       for (const cell of gone) cell.deletedBy.push(unit);
-      // Where invisible characters lie at the same place, either side of them is right: take the model's.
+      // Where invisible characters share a place, either side of them is correct: use the model's.
       place(cells, shown, at, gone, ins, unit);
     }
     const visible = shown()
       .map(({ char }) => char)
       .join("");
-    // Same characters by the same units; the order among hidden ones may differ, so compare what each unit shows.
+    // Same characters by the same undo steps; the order among hidden ones may differ, so compare what each
+    // step shows.
     expect([...feed.text].sort()).toEqual([...visible].sort());
   }
 }

@@ -34,7 +34,7 @@ interface Span {
   /** The units that deleted it. */
   readonly deletedBy: readonly number[];
   visible: boolean;
-  /** The agents whose append streams go on behind its last character. */
+  /** The agents whose append streams continue after its last character. */
   readonly endOf?: readonly AgentId[] | undefined;
 }
 
@@ -47,13 +47,13 @@ export class UndoModel {
   /** The unit that made the block, with its first text. */
   #creation: number | undefined;
 
-  /** `base` is text whose history is compacted away; `ends` says behind which offsets of it append streams go on. */
+  /** `base` is text whose history is compacted; `ends` holds the offsets after which append streams continue. */
   constructor(base = "", ends: Readonly<Record<AgentId, number>> = {}) {
     this.#spans = base === "" ? [] : [{ text: base, unit: BASE, deletedBy: [], visible: true }];
     for (const [agent, at] of Object.entries(ends)) this.#mark(agent, at);
   }
 
-  /** Takes in the block's next op. */
+  /** Applies the block's next op. */
   apply(op: Op): void {
     if (op.body.type === "splice") {
       const { undo, redo, splices } = op.body;
@@ -72,8 +72,8 @@ export class UndoModel {
   }
 
   /**
-   * Where the append stream of `agent` goes on: behind its last character, visible or not; undefined if that is not known.
-   * No name: behind what the block's writer had written when it was promoted.
+   * The end of the append stream of `agent`: after its last character, visible or not; undefined if that is unknown. No
+   * name: after what the block's writer had written when it was promoted.
    */
   streamEnd(agent: AgentId): number | undefined {
     let at = 0;
@@ -89,7 +89,7 @@ export class UndoModel {
     return [...this.#units.values()].filter((unit) => agent === undefined || unit.agent === agent);
   }
 
-  /** The unit that an undo of `agent` takes back. What the block was made with is no edit of it. */
+  /** The step that an undo of `agent` reverts. The block's creation is not an edit. */
   nextUndo(agent: AgentId): Unit | undefined {
     return this.units(agent).findLast((unit) => unit.active && unit.unit !== this.#creation);
   }
@@ -180,7 +180,7 @@ export class UndoModel {
     return this.#spans.reduce((sum, span) => sum + (span.visible ? span.text.length : 0), 0);
   }
 
-  /** The stream of `agent` goes on behind the visible character before `at`. */
+  /** The stream of `agent` continues after the visible character before `at`. */
   #mark(agent: AgentId, at: number): void {
     const old = this.#spans.findIndex((span) => span.endOf?.includes(agent));
     if (old !== -1) {
@@ -247,7 +247,7 @@ export class UndoModel {
     this.#dropUnits(old);
   }
 
-  /** What these units did stays as it is; they can no longer be taken back. */
+  /** The effect of these steps stays; they can no longer be undone. */
   #dropUnits(old: ReadonlyMap<number, boolean>): void {
     this.#spans = this.#spans.flatMap((span) => grounded(span, old));
     for (const unit of old.keys()) this.#units.delete(unit);
@@ -267,7 +267,7 @@ function sameSplices(a: readonly Splice[], b: readonly Splice[]): boolean {
   );
 }
 
-/** A span with the old units taken out of it: what is gone for good is dropped. */
+/** A span without the old steps: permanently deleted text is dropped. */
 function grounded(span: Span, old: ReadonlyMap<number, boolean>): Span[] {
   if (!old.has(span.unit) && !span.deletedBy.some((unit) => old.has(unit))) return [span];
   if (old.get(span.unit) === false || span.deletedBy.some((unit) => old.get(unit) === true)) return [];

@@ -12,8 +12,9 @@ export type CallerRole = (typeof CALLER_ROLES)[number];
 export type Access = "read" | "write" | "owner";
 
 /**
- * Tools by their access; `edit`: frames with edits of an open editor; `upload`: pictures and other bodies that are kept; `ingest`: an
- * agent's stream; `import`: sessions and exports; `present`: what it holds stays open while it is connected or calls.
+ * Tools by their access; `edit`: frames with edits of an open editor; `upload`: pictures and other stored bodies;
+ * `ingest`: an agent's stream; `import`: sessions and exports; `present`: what it holds stays open while it is
+ * connected or calls.
  */
 export type Right = Access | "edit" | "upload" | "ingest" | "import" | "present";
 
@@ -27,7 +28,7 @@ export function may(role: CallerRole, right: Right): boolean {
   return Object.hasOwn(RIGHTS, role) && RIGHTS[role].includes(right);
 }
 
-/** Why a role may not do something, where it may not. */
+/** Why a role may not do something, if it may not. */
 export function mayNot(role: CallerRole, right: Right): Problem | undefined {
   if (may(role, right)) return undefined;
   const why = role === "viewer" ? "viewers can only read" : `the role ${role} does not allow this`;

@@ -309,7 +309,7 @@ function rows(w: World): Row[] {
   ];
 }
 
-it("[T11] a bad call is a problem with a code and the numbers, and leaves everything as it was", async () => {
+it("[T11] a bad call is a problem with a code and the numbers, and changes nothing", async () => {
   const harness = new TestHarness();
   const world = await build(harness);
   const before = await harness.everything();
@@ -330,7 +330,7 @@ it("[T11] a bad call is a problem with a code and the numbers, and leaves everyt
     coreTools.map(({ name }) => name).filter((name) => !tried.has(name) && !unbreakable.includes(name)),
   ).toEqual([]);
   expect(harness.faults).toEqual([]);
-  // The kernel is none the worse for it.
+  // The kernel still works.
   await harness.ok("block.edit", {
     block_id: world.t,
     operations: [{ op: "insert", line: 3, content: "d" }],
@@ -383,14 +383,14 @@ it("[R30] 2,000 batches with one bad operation change nothing: document, version
   }
   for (const code of ["out_of_range", "overlap", "mismatch"])
     expect(codes.get(code), code).toBeGreaterThan(100);
-  // The same batches without the bad operation do something.
+  // The same batches without the bad operation are valid.
   const some = blocks[4] as (typeof blocks)[number];
   await harness.ok("block.edit", { block_id: some.id, operations: goodBatch(some.lines, below) });
 });
 
 type Below = (n: number) => number;
 
-/** Operations that do not overlap, on lines that are there. */
+/** Operations that do not overlap, on existing lines. */
 function goodBatch(lines: number, below: Below): object[] {
   const batch: object[] = [];
   for (let line = 0; line < lines && batch.length < 4; line += 1 + below(4)) {

@@ -17,7 +17,7 @@ const input = z.strictObject({
   wait: z.boolean().default(false).describe("Wait until the text is durable and return durable_version"),
 });
 
-/** Accepted: it will be written, and is seen by whatever its caller does next. With a version: it is, and durable. */
+/** Accepted: it will be written, and its caller's next calls see it. With a version: it is written and durable. */
 interface Appended {
   readonly accepted: true;
   readonly version?: number;
@@ -45,11 +45,11 @@ export const blockAppend = tool({
   carriesText: true,
   streamsIn: true,
   async run(call, { block_id, text, wait }): Promise<Appended | Problem> {
-    // What is durable cannot wait for its other half: it would be kept as a character that nobody wrote.
+    // Durable text cannot wait for its other half: it would be stored as a character that nobody wrote.
     if ((wait || call.key !== undefined) && splitTail(text).held !== "") return halfCharacter(text);
     if (call.key !== undefined) return appendOnce(call, block_id, text);
     const { kernel, caller } = call;
-    // One's own block needs no look: pieces of a stream come often, and in order.
+    // The caller's own block needs no check: pieces of a stream come often, and in order.
     if (caller.role !== "owner" && parseBlockId(block_id)?.agent !== caller.agent) {
       const target = await kernel.block(block_id);
       const refused = isProblem(target) ? target : mayEdit(caller, target);
@@ -90,10 +90,10 @@ function halfCharacter(text: string): Problem {
   );
 }
 
-/** What the store could not take is kept and tried again: sent once more it would be there twice. */
+/** What the store could not take is held and retried: if the caller sent it again it would be there twice. */
 function stillWaiting(refused: Problem): Problem {
   if (refused.problem !== "storage" && refused.problem !== "busy") return refused;
-  // Neither written nor refused: it will be, unless this process ends before the store takes it.
+  // Neither written nor refused: it will be written, unless this process ends before the store takes it.
   const reason = refused.details?.["reason"] ?? refused.message;
   return problem(
     "uncertain",

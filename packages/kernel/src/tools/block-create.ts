@@ -110,7 +110,7 @@ export const blockCreate = tool({
   },
 });
 
-/** What a person or the system says is said whole; what a model or a tool says may grow. */
+/** A prompt or system message is complete when created; what a model or a tool writes may grow. */
 function statusOf(
   given: Status | undefined,
   role: Role,

@@ -17,7 +17,7 @@ const replace = (start_line: number, end_line: number, content: string, expected
 });
 
 describe("block.edit", () => {
-  it("[T23] a batch is one op and one unit, whatever it holds", async () => {
+  it("[T23] a batch is one op and one undo step, whatever it holds", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "a\nb\nc\n");
     const operations = [replace(1, 2, "B", "b"), insert(0, "x"), remove(2, 3), insert(3, "end")];
@@ -45,7 +45,7 @@ describe("block.edit", () => {
     expect(await harness.everything()).toBe(before);
   });
 
-  it("[T23] what the caller has streamed comes first; ended blocks can be edited", async () => {
+  it("[T23] the caller's streamed text comes first; ended blocks can be edited", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "");
     await harness.ok("block.append", { block_id: id, text: "str" });
@@ -82,7 +82,7 @@ describe("block.edit", () => {
       details: { operation: 0, fresh: "C", fresh_start: 3, fresh_end: 4 },
     });
     const { version, fresh_start, fresh_end } = stale.details as Record<string, number>;
-    // What the problem carries is enough to try again.
+    // The problem carries enough to try again.
     const again = {
       block_id: id,
       base_version: version,
@@ -216,7 +216,7 @@ describe("block.splice", () => {
     }
   });
 
-  it("[T25] offsets of an older version are carried, what has changed is stale", async () => {
+  it("[T25] offsets of an older version are mapped; changed text is stale", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "é one two");
     await harness.ok("block.splice", { block_id: id, offset: 0, insert: "日" }, bob);

@@ -5,7 +5,7 @@ import type { Problem } from "../model/problem.ts";
 import { ann, bob, TestHarness } from "../testing/harness.ts";
 
 describe("block.create", () => {
-  it("[T32] goes behind the head unless it says otherwise, and gives an id that other tools take", async () => {
+  it("[T32] goes after the head unless a parent is given, and returns an id that other tools accept", async () => {
     const harness = new TestHarness();
     const c = await harness.conversation();
     const first = await harness.ok("block.create", {
@@ -34,7 +34,7 @@ describe("block.create", () => {
     expect(third["status"]).toBe("done");
   });
 
-  it("[T67] what a user or the system says with content is done at once; what a model says may grow", async () => {
+  it("[T67] a block of a user or the system with content is done at once; a model's may grow", async () => {
     const harness = new TestHarness();
     const conversation = await harness.conversation();
     const rows: [object, string][] = [
@@ -51,7 +51,7 @@ describe("block.create", () => {
       expect(await harness.ok("block.create", { conversation, ...given })).toMatchObject({ status });
   });
 
-  it("[T68] without a workspace no file is made, and no call changes what a file's block says of the file", async () => {
+  it("[T68] without a workspace no file is created, and no call changes a file block's facts", async () => {
     const harness = new TestHarness();
     const conversation = await harness.conversation();
     const file = { kind: "file", role: "tool", content: "x", metadata: { path: "a.ts" } };
@@ -71,7 +71,7 @@ describe("block.create", () => {
       });
   });
 
-  it("[T32] every kind is made, with the metadata that it needs", async () => {
+  it("[T32] every kind can be created, with the metadata that it needs", async () => {
     const harness = new TestHarness();
     const conversation = await harness.conversation();
     const result = { toolUseId: "1", toolName: "x" };
@@ -145,7 +145,7 @@ describe("block.status", () => {
     });
   });
 
-  it("[T33] what was streamed is in the block before it ends", async () => {
+  it("[T33] streamed text is in the block before it ends", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "");
     await harness.ok("block.append", { block_id: id, text: "tail" });
@@ -178,7 +178,7 @@ describe("block.append", () => {
     expect(await harness.store.block(id)).toMatchObject({ status: "running", version: 4, promoted: false });
   });
 
-  it("[T66] whatever its caller does next sees what it has appended", async () => {
+  it("[T66] the caller's next call sees what it has appended", async () => {
     const harness = new TestHarness();
     const c = await harness.conversation();
     const id = await harness.block(c, "one\n", bob, { status: "running" });
@@ -209,7 +209,7 @@ describe("block.append", () => {
     expect(planned).toMatchObject({ success: true });
   });
 
-  it("[T66] half a character at the end of a stream goes on waiting while its caller looks", async () => {
+  it("[T66] half a character at the end of a stream keeps waiting while its caller reads", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "", bob);
     await harness.ok("block.append", { block_id: id, text: "a\ud83d" }, bob);
@@ -220,7 +220,7 @@ describe("block.append", () => {
     expect(await harness.text(id)).toBe("a😀");
   });
 
-  it("[T34] goes on behind the caller's own text, whoever writes around it", async () => {
+  it("[T34] continues after the caller's own text, whoever writes around it", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "");
     await harness.ok("block.append", { block_id: id, text: "one ", wait: true });
@@ -254,7 +254,7 @@ describe("block.append", () => {
     });
   });
 
-  it("[K36] an append that is waited for and held is neither written nor refused, and there once in the end", async () => {
+  it("[K36] an append that is awaited and held is neither written nor refused, and exists once in the end", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "");
     const { commit } = harness.store;

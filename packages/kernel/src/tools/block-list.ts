@@ -11,7 +11,7 @@ import type { Kernel } from "../write/kernel.ts";
 import { blockIdField, conversationField, kindField, rowsField, statusField, tool } from "./tool.ts";
 import { blockSchema } from "./view.ts";
 
-/** Blocks that are looked at below one parent. */
+/** Blocks examined below one parent. */
 const MOST_BELOW = limits.listRows * 10;
 /** Blocks that are passed over to read on in a list of everything. */
 const MOST_PASSED = limits.listRows * 10;
@@ -109,7 +109,10 @@ async function queryOf(
   return { query, ...(last !== undefined && isEverywhere ? { last } : {}) };
 }
 
-/** Births count inside one conversation; over all of them a page goes on behind a block by passing over what is before it. */
+/**
+ * Creation order only counts inside one conversation; across all of them a page continues after a block by skipping
+ * those before it.
+ */
 async function everywhereAfter(
   kernel: Kernel,
   last: Block,
@@ -133,7 +136,7 @@ function tooFar(): Problem {
   );
 }
 
-/** Level by level; what does not fit is not listed, but what is below it may be. */
+/** Level by level; a block that does not fit is not listed, but those below it may be. */
 async function below(
   kernel: Kernel,
   parent: BlockId,

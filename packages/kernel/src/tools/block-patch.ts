@@ -54,7 +54,7 @@ export async function patchSince(
     const block = await kernel.block(id);
     if (isProblem(block)) return block;
     if (block.version === version) return undefined;
-    // What a client cannot have (the future) and what it has not (version 0) are answered alike.
+    // A version that a client cannot have (the future) and no version at all (0) are answered alike.
     if (version === 0 || version > block.version) return snapshot(kernel, id);
     const log = await kernel.log(id, { version });
     if (isProblem(log)) return log;

@@ -170,7 +170,7 @@ describe("block.search", () => {
 });
 
 describe("kernel.search", () => {
-  it("[T38] looks at files by default, elsewhere when asked, narrowed by path and conversation", async () => {
+  it("[T38] searches files by default, elsewhere on request, narrowed by path and conversation", async () => {
     const harness = new TestHarness();
     const c = await harness.conversation();
     const other = await harness.conversation();
@@ -247,7 +247,7 @@ describe("block.list", () => {
     expect(await list({ parent_id: ids[3], depth: 64 })).toEqual([]);
     expect(await list({ parent_id: ids[0], depth: 64, kind: "thinking" })).toEqual([fork]);
     expect(await list({ conversation: c, status: "done" })).toEqual([]);
-    // What does not fit is passed through.
+    // Binary data that does not fit passes unchanged.
     await harness.ok("block.status", { block_id: ids[2], status: "done" });
     expect(await list({ parent_id: ids[0], depth: 3, status: "done" })).toEqual([ids[2]]);
     // In pages.

@@ -114,11 +114,11 @@ interface Shown {
   readonly next?: { readonly start: number; readonly column?: number };
 }
 
-/** Whole lines as long as they fit; a line that fits no answer is cut at a character. */
+/** Whole lines as long as they fit; a line longer than an answer is cut at a character. */
 function show(text: Text, { start, end, column }: Range, numbered: boolean, maxBytes: number): Shown {
   const last = Math.min(end, start + limits.readLines);
   const from = text.lineStart(start) + column;
-  // A unit is at least one byte: no need to look further than there is room.
+  // A unit is at least one byte: no need to read further than there is room.
   const looked = text.slice(from, Math.min(text.lineStart(last), from + maxBytes + 1));
   const pieces: string[] = [];
   let bytes = 0;

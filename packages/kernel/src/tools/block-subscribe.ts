@@ -131,7 +131,7 @@ class Subscription implements AsyncIterable<Item>, AsyncIterator<Item> {
     this.#wake?.();
   }
 
-  /** Whether the reader has asked for this conversation, or for blocks of it. */
+  /** Whether the reader subscribed to this conversation, or to blocks of it. */
   #isNamed(conversation: ConversationId): boolean {
     return (
       this.#scope.conversation === conversation ||
@@ -139,7 +139,7 @@ class Subscription implements AsyncIterable<Item>, AsyncIterator<Item> {
     );
   }
 
-  /** What is forgotten here is given as a snapshot when it changes again. */
+  /** A forgotten block is sent as a snapshot when it changes again. */
   #remember(id: BlockId, version: number): void {
     this.#sent.delete(id);
     this.#sent.set(id, version);

@@ -1,4 +1,4 @@
-/** block.sync and block.subscribe: a client that applies what it is given holds the same text, whatever happens. */
+/** block.sync and block.subscribe: a client that applies the answers has the same text, whatever happens. */
 
 import { describe, expect, it } from "vitest";
 import { limits } from "../model/limits.ts";
@@ -67,7 +67,7 @@ async function randomWrite(harness: TestHarness, id: string, random: () => numbe
 }
 
 describe("block.sync", () => {
-  it("[T41] patches lead from any version to the present one", async () => {
+  it("[T41] patches turn any version into the present one", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "a\n");
     const copy = new Copy();
@@ -104,7 +104,7 @@ describe("block.sync", () => {
     });
   });
 
-  it("[T42] what is new, compacted away, from the future, or larger than the text is given whole", async () => {
+  it("[T42] a text that is new, compacted, from the future, or larger than the patch is sent whole", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "a\n");
     const whole = async (version: number) => {
@@ -125,7 +125,7 @@ describe("block.sync", () => {
     await whole(3);
   });
 
-  it("[T43] a version inside a merged run is cut back to where the run began", async () => {
+  it("[T43] a version inside a merged run is rounded down to the start of the run", async () => {
     const harness = new TestHarness({ merging: true });
     const id = await harness.block(await harness.conversation(), "a\n");
     const copy = new Copy();
@@ -193,7 +193,7 @@ describe("block.sync", () => {
     expect(harness.env.untilNext).toBeUndefined();
   });
 
-  it("[T45] a conversation's new blocks come with a cursor, in answers of bounded size", async () => {
+  it("[T45] a conversation's new blocks come with a cursor, in answers of limited size", async () => {
     const harness = new TestHarness();
     const id = await harness.conversation();
     const ids: string[] = [];
@@ -207,7 +207,7 @@ describe("block.sync", () => {
     await catchUp(harness, copy, cursor);
     await same(harness, copy, ids);
     expect(copy.texts.size).toBe(7);
-    // A cursor from another life of the store starts anew.
+    // A cursor from before a restore of the store starts over.
     cursor.seq = 10_000;
     const fresh = new Copy();
     await catchUp(harness, fresh, cursor);
@@ -275,7 +275,7 @@ describe("block.subscribe", () => {
             taken++;
           }
           if (!item) {
-            // Nothing was there: the pending read must not swallow what comes next.
+            // Nothing was there: the pending read must not swallow the next item.
             await stream.return?.();
             stream = await harness.stream<Item>("block.subscribe", {
               conversation: c,
@@ -305,7 +305,7 @@ describe("block.subscribe", () => {
     }
   });
 
-  it("[T46] says so when more waits for a reader than is kept", async () => {
+  it("[T46] reports when more waits for a reader than is kept", async () => {
     const harness = new TestHarness();
     const c = await harness.conversation();
     const stream = await harness.stream<Item>("block.subscribe", { conversation: c });
@@ -318,7 +318,7 @@ describe("block.subscribe", () => {
     });
   });
 
-  it("[T46] ends when its caller goes away", async () => {
+  it("[T46] ends when its caller disconnects", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "a\n");
     const abort = new AbortController();

@@ -136,7 +136,7 @@ async function collect({ kernel }: Call, given: Input): Promise<Output | Problem
   return { ...answer, seq };
 }
 
-/** Listens from the beginning, so that no change falls between looking and waiting. */
+/** Listens from the start, so that no change is missed between reading and waiting. */
 class Wait {
   readonly #stops: (() => void)[] = [];
   #changed = false;

@@ -21,7 +21,7 @@ async function flip(
 }
 
 describe("block.undo and block.redo", () => {
-  it("[T47] take back and put back the caller's own units, in order", async () => {
+  it("[T47] undo and redo the caller's own steps, in order", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "base\n");
     await harness.ok("block.edit", insert(id, 0, "ann 1"));
@@ -39,7 +39,7 @@ describe("block.undo and block.redo", () => {
     await flip(harness, "redo", id, bob, "ann 2\nbob 1\nann 1\nbase\n");
   });
 
-  it("[K26] [T47] what the block was made with is no edit: undo never empties a prompt", async () => {
+  it("[K26] [T47] a block's creation is not an edit: undo never empties a prompt", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "prompt");
     expect(await harness.problem("block.undo", { block_id: id })).toMatchObject({ problem: "nothing" });
@@ -49,7 +49,7 @@ describe("block.undo and block.redo", () => {
     expect(await harness.ok("block.history", { block_id: id })).not.toHaveProperty("next_undo");
   });
 
-  it("[T47] a redo is lost by an edit of one's own, not by those of others", async () => {
+  it("[T47] the caller's own edit clears its redo, those of others do not", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "");
     await harness.ok("block.edit", insert(id, 0, "1"));
@@ -64,7 +64,7 @@ describe("block.undo and block.redo", () => {
     });
   });
 
-  it("[T47] several at once, as many as there are, as one step of the log each", async () => {
+  it("[T47] several at once, as many as there are, each as one op of the log", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "", bob);
     for (const line of ["1", "2", "3"]) await harness.ok("block.edit", insert(id, 0, line));
@@ -86,7 +86,7 @@ describe("block.undo and block.redo", () => {
     expect(await harness.text(id)).toBe("3\n2\n1");
   });
 
-  it("[T47] a stream is one unit; CRLF, emoji and missing newlines come back as they were", async () => {
+  it("[T47] a stream is one undo step; CRLF, emoji and missing newlines come back unchanged", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "😀\r\nend", bob);
     for (const text of ["a", "b\r\n", "é"])
@@ -142,7 +142,7 @@ describe("block.history", () => {
     });
   });
 
-  it("[T49] gives the text at any version that is kept", async () => {
+  it("[T49] returns the text at any version that is kept", async () => {
     const harness = new TestHarness();
     const id = await harness.block(await harness.conversation(), "");
     const texts: [number, string][] = [[1, ""]];

@@ -52,7 +52,7 @@ function flip(call: Call, id: BlockId, type: "undo" | "redo", count: number): Pr
     plan: (draft) => {
       const block = draft.block(id);
       if (isProblem(block)) return block;
-      // Taking back what it once wrote there leaves the owner's words; putting it back would not.
+      // Undoing its old text there leaves the owner's words; redoing it would not.
       const refused = type === "redo" ? mayEdit(call.caller, block) : undefined;
       if (refused) return refused;
       const units: Output["units"] = [];

@@ -1,4 +1,4 @@
-/** The entry of all tools: names, schemas, roles, keys, and what a bug inside looks like from outside. */
+/** The entry of all tools: names, schemas, roles, keys, and what callers see of a bug inside. */
 
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -54,7 +54,7 @@ describe("names", () => {
 });
 
 describe("schemas", () => {
-  it("[T2] a wrong field is named, with what was expected and the valid fields", async () => {
+  it("[T2] a wrong field is named, with the expected type and the valid fields", async () => {
     const harness = new TestHarness();
     const edit = (operation: unknown) => ({ block_id: "c/a/1", operations: [operation] });
     const rows: [string, unknown, object][] = [
@@ -128,7 +128,7 @@ describe("schemas", () => {
     for (const { name } of coreTools) {
       for (const row of rows) {
         const answer = await harness.problem(name, { ...JSON.parse(row), ...create });
-        // A spread keeps an own "__proto__" key from JSON out of the object: send it as parsed, too.
+        // A spread drops an own "__proto__" key that came from JSON: send it as parsed, too.
         expect(await harness.problem(name, JSON.parse(row))).toMatchObject({ problem: "invalid" });
         expect(answer.problem).toMatch(/invalid|not_found/);
       }
@@ -283,7 +283,7 @@ describe("callers", () => {
     const harness = new TestHarness();
     const conversation = await harness.conversation();
     for (const { name, access } of coreTools) {
-      if (access === "owner") continue; // not looked at for an agent
+      if (access === "owner") continue; // not examined for an agent
       for (const field of ["agent", "agent_id", "caller", "unit"]) {
         if ((name === "block.history" || name === "cost.report") && field === "agent") continue; // a filter there
         expect(await harness.problem(name, { [field]: "ann" }, bob), name).toMatchObject({
@@ -333,7 +333,7 @@ describe("callers", () => {
 });
 
 describe("keys", () => {
-  it("[T63] a key that comes back with another call is refused, and nothing is done", async () => {
+  it("[T63] a key that is reused for another call is refused, and nothing is done", async () => {
     const harness = new TestHarness();
     const c = await harness.conversation();
     const input = {
@@ -355,7 +355,7 @@ describe("keys", () => {
         details: { key: "k", first_tool: "block.create" },
       });
     }
-    // The same call, its keys in another order.
+    // The same call, with its keys in another order.
     const turned = { ...input, metadata: { details: "2", code: "1" } };
     expect(await harness.ok("block.create", turned, ann, "k")).toEqual(first);
     expect(await harness.everything()).toBe(before);
@@ -437,7 +437,7 @@ describe("keys", () => {
   });
 });
 
-it("[T12] half characters and NUL become visible in every text that comes in", async () => {
+it("[T12] half characters and NUL become visible in every incoming text", async () => {
   const harness = new TestHarness();
   const conversation = await harness.conversation("a\0b\ud800");
   const record = await harness.kernel.conversation(conversation);
@@ -451,7 +451,7 @@ it("[T12] half characters and NUL become visible in every text that comes in", a
   await harness.ok("block.splice", { block_id: id, offset: 0, insert: bad });
   await harness.ok("block.apply_patch", { block_id: id, patch: `@@ -0,0 +1 @@\n+${bad}\n` });
   expect(await harness.text(id)).toBe(`${clean}\n${clean}${clean}\n${clean}\n${clean}`);
-  // What is compared was sanitized the same way.
+  // The comparison uses text that was sanitized the same way.
   const expected_text = `${bad}${bad}`;
   await harness.ok("block.edit", {
     block_id: id,

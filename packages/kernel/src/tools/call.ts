@@ -63,7 +63,7 @@ export function schemasOf(table: ToolTable): readonly ToolSchema[] {
   return made;
 }
 
-/** How many bytes of JSON a caller's input of a tool may have, or why the call would be refused whatever it says. */
+/** The limit in bytes of JSON for a caller's input of a tool, or why the call would be refused whatever its input. */
 export function callBytes(table: ToolTable, caller: Caller, name: string): number | Problem {
   const tool = table.find(name);
   if (tool === undefined) return unknownTool(table, name);
@@ -99,7 +99,7 @@ export async function callIn(table: ToolTable, call: Call, name: string, input: 
   }
   const parsed = tool.input.safeParse(clean);
   if (!parsed.success) return describe(tool, clean, parsed.error.issues);
-  // An agent reads its own writes: what it has streamed is written first.
+  // An agent reads its own writes: its streamed text is written first.
   if (tool.streamsIn !== true) await call.kernel.flushed(call.caller.agent);
   return answerOnce(call, tool, parsed.data, () => run(tool, call, parsed.data));
 }
@@ -133,7 +133,7 @@ function findPolluting(input: unknown, depth: number): Problem | undefined {
   return problem("invalid", `${field}: a key cannot be named ${path.at(-1)}`, { field });
 }
 
-/** Where such a key is. The path is put together only where there is one: a large input has many places. */
+/** The path of such a key, built only if there is one: a large input has many paths. */
 function pathTo(value: unknown, depth: number): readonly (string | number)[] | undefined {
   if (typeof value !== "object" || value === null || depth <= 0) return undefined;
   if (Array.isArray(value)) {

@@ -7,7 +7,7 @@ import type { z } from "zod";
 import type { Exact, ReadonlyDeep } from "../model/json.ts";
 import type { Problem } from "../model/problem.ts";
 
-/** What a tool may answer by its schema, and what its caller gets of that. */
+/** A tool's answer by its schema, and what its caller gets of it. */
 export type Answer<Out extends z.ZodType> = ReadonlyDeep<z.output<Out>>;
 export type AnswerOf<Out extends z.ZodType> = Exact<z.output<Out>>;
 
@@ -34,7 +34,7 @@ export type CallTool<Table extends Calls> = <Name extends keyof Table & string>(
   input: Table[Name]["input"],
 ) => Promise<Table[Name]["answer"] | Problem>;
 
-/** A way to call anything, with the types of a table: the other end answers by the schemas that they come from. */
+/** A way to call anything, with the types of a table: the other end validates its answers by the same schemas. */
 export function typedCalls<Table extends Calls>(
   call: (name: string, input: unknown) => Promise<unknown>,
 ): CallTool<Table> {

@@ -1,4 +1,4 @@
-/** conversation.changes: what files came to, turn by turn, from the records of their blocks. */
+/** conversation.changes: what changed in files, turn by turn, from the records of their blocks. */
 
 import { describe, expect, it } from "vitest";
 import { bob, TestHarness } from "../testing/harness.ts";

@@ -75,7 +75,7 @@ export const conversationChanges = tool({
   },
 });
 
-/** A change that was made: not one that was refused, or that failed. */
+/** A change that was made, not one that was refused or failed. */
 function isChange({ status, metadata }: Block): boolean {
   return status === "done" && metadata.isError !== true && Array.isArray(metadata.changes);
 }
@@ -107,7 +107,7 @@ async function countsOf(kernel: Kernel, blocks: readonly Block[]): Promise<reado
   return counted;
 }
 
-/** A diff that is longer is not counted here: whoever wants it reads the block. */
+/** A longer diff is not counted here: read the block for that. */
 async function shortText(kernel: Kernel, { id, chars }: Block): Promise<string | Problem> {
   if (chars === 0 || chars > limits.toldTextChars) return "";
   const whole = await kernel.whole(id);

@@ -42,7 +42,7 @@ export const conversationRestore = tool({
   },
 });
 
-/** The files of a workspace are blocks of one conversation, which goes on as long as the workspace does. */
+/** The files of a workspace are blocks of one conversation, which exists as long as the workspace. */
 async function holdsFiles({ kernel }: Call, conversation: string) {
   const record = await kernel.conversation(conversation);
   if (isProblem(record)) return record;

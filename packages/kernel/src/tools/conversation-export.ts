@@ -79,7 +79,7 @@ export async function* exportLines(
   yield { type: "end", blocks: count, seq };
 }
 
-/** An export leads nowhere: pictures that are blobs here are in it. */
+/** An export has to be self-contained: pictures that are blobs here are embedded. */
 async function withData(kernel: Kernel, picture: JsonObject): Promise<JsonObject> {
   const { blob, ...rest } = picture;
   const kept = typeof blob === "string" ? await kernel.store.blob(blob) : undefined;

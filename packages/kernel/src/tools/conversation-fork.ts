@@ -159,7 +159,7 @@ async function gather(call: Call, from: Block): Promise<Copy[] | Problem> {
   return copies;
 }
 
-/** A copy of what is not finished is finished: nothing will ever write to it again. */
+/** A copy of an unfinished block is finished: nothing will ever write to it again. */
 function copyOf(
   { source, text }: Copy,
   by: AgentId,
@@ -168,7 +168,7 @@ function copyOf(
 ): NewBlock {
   const ended = isEnded(source.status);
   const { signature, author = source.agent, ...rest } = source.metadata;
-  // A signature is of the words that were signed: it does not go with words that somebody edited.
+  // A signature covers the signed words: it is not copied with edited ones.
   const isSigned = signature !== undefined && !source.promoted;
   const metadata: JsonObject = {
     ...rest,

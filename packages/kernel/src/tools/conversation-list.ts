@@ -30,7 +30,7 @@ export const conversationList = tool({
   access: "read",
   async run({ kernel }, { title, before, limit }) {
     const query = { ...(title === undefined ? {} : { title }), ...(before === undefined ? {} : { before }) };
-    // `before` names a time: a page that ended among those of one time would lose the rest of them.
+    // `before` is a time: a page that ended between rows of the same time would lose the rest of them.
     for (let most = limit; ; most *= 2) {
       const found = await kernel.conversations({ ...query, limit: most + 1 });
       if (isProblem(found)) return found;
@@ -42,13 +42,15 @@ export const conversationList = tool({
   },
 });
 
-/** Lists leave out what a session works with, which may be long; conversation.read has it. */
+/** Lists leave out session facts, which may be long; conversation.read has them. */
 function listed(record: Conversation): ReturnType<typeof conversationView> {
   const { session: _, ...metadata } = record.metadata;
   return conversationView({ ...record, metadata });
 }
 
-/** Where a page of `limit` rows ends: at the last place up to there, else the first behind it, where the time changes. */
+/**
+ * The end of a page of `limit` rows: at the last place up to there, else the first after it, where the time changes.
+ */
 function lastBreak(found: readonly Conversation[], limit: number): number | undefined {
   if (found.length <= limit) return found.length;
   const isBreak = (at: number) => found[at]?.updatedAt !== found[at - 1]?.updatedAt;

@@ -88,7 +88,7 @@ describe("records", () => {
     });
   });
 
-  it("[T61] gets another title, is put away and taken out again; saying the same again writes nothing", async () => {
+  it("[T61] can be renamed, archived and unarchived; repeating a change writes nothing", async () => {
     const harness = new TestHarness();
     const { c } = await story(harness);
     const read = async () => {
@@ -180,7 +180,7 @@ describe("records", () => {
 });
 
 describe("fork", () => {
-  it("[T52] in the same conversation a user block behind the old one becomes the head", async () => {
+  it("[T52] in the same conversation a user block after the old one becomes the head", async () => {
     const harness = new TestHarness();
     const { c, q, answer } = await story(harness);
     const forked = await harness.ok("conversation.fork", { block_id: q, content: "instead" });
@@ -244,7 +244,7 @@ describe("fork", () => {
     ]);
     expect(blocks[0]).toMatchObject({ pruned: true, status: "done", agent: "ann" });
     expect(blocks[1]).toMatchObject({ status: "done", metadata: { stage: "end", toolUseId: "1" } });
-    // What was still open is closed in the copy: nothing will write to it.
+    // Open blocks are closed in the copy: nothing will write to them.
     expect(blocks[4]).toMatchObject({
       status: "error",
       metadata: { reason: "interrupted" },
@@ -256,33 +256,30 @@ describe("fork", () => {
   it.each([
     ["blocks", limits.guestForkedBlocks, 1],
     ["characters", 2, limits.guestForkedChars / 2],
-  ])(
-    "[AC260] for an agent has a bound of %s, which keeps nobody waiting for long",
-    async (_, count, chars) => {
-      const harness = new TestHarness();
-      const c = (await harness.ok("conversation.create", { title: "long" }, bob))["conversation"] as string;
-      const add = (blocks: number) =>
-        harness.kernel.write(c, {
-          agent: "bob",
-          plan: (draft) => {
-            for (let i = 0; i < blocks; i++)
-              draft.create({
-                kind: "text",
-                role: "model",
-                text: "x".repeat(chars),
-                status: "done",
-                metadata: {},
-              });
-            return draft.record.head as string;
-          },
-        });
-      const most = { block_id: await add(count), into_new: true };
-      expect(await harness.ok("conversation.fork", most, bob)).toMatchObject({ copied: count });
-      const more = { block_id: await add(1), into_new: true };
-      expect(await harness.problem("conversation.fork", more, bob)).toMatchObject({ problem: "too_large" });
-      expect(await harness.ok("conversation.fork", more)).toMatchObject({ copied: count + 1 });
-    },
-  );
+  ])("[AC260] for an agent is limited by %s, so that nobody waits for long", async (_, count, chars) => {
+    const harness = new TestHarness();
+    const c = (await harness.ok("conversation.create", { title: "long" }, bob))["conversation"] as string;
+    const add = (blocks: number) =>
+      harness.kernel.write(c, {
+        agent: "bob",
+        plan: (draft) => {
+          for (let i = 0; i < blocks; i++)
+            draft.create({
+              kind: "text",
+              role: "model",
+              text: "x".repeat(chars),
+              status: "done",
+              metadata: {},
+            });
+          return draft.record.head as string;
+        },
+      });
+    const most = { block_id: await add(count), into_new: true };
+    expect(await harness.ok("conversation.fork", most, bob)).toMatchObject({ copied: count });
+    const more = { block_id: await add(1), into_new: true };
+    expect(await harness.problem("conversation.fork", more, bob)).toMatchObject({ problem: "too_large" });
+    expect(await harness.ok("conversation.fork", more)).toMatchObject({ copied: count + 1 });
+  });
 
   it("[T53] a copy names whose words it holds, and so does a copy of the copy", async () => {
     const harness = new TestHarness();
@@ -324,7 +321,7 @@ describe("fork", () => {
     }
   });
 
-  it("[T53] a signature goes with the words that were signed, not with what somebody made of them", async () => {
+  it("[T53] a signature is copied with the signed words, not with edited ones", async () => {
     const harness = new TestHarness();
     const c = await harness.conversation();
     const more = { kind: "thinking", role: "model", status: "done", metadata: { signature: "s" } };
@@ -355,7 +352,7 @@ describe("context", () => {
     expect(await contextOf(harness.kernel, "nowhere")).toMatchObject({ problem: "not_found" });
   });
 
-  it("[T54] prune takes a block and what hangs off it out, and puts it back", async () => {
+  it("[T54] prune excludes a block and its descendants, and restores them", async () => {
     const harness = new TestHarness();
     const { c, call, result, q } = await story(harness);
     expect(await harness.ok("conversation.prune", { block_id: call })).toEqual({ version: 2, pruned: true });
@@ -371,7 +368,7 @@ describe("context", () => {
     expect(await harness.text(q)).toBe("q");
   });
 
-  it("[T55] include puts a block of elsewhere in front, as it is at the time", async () => {
+  it("[T55] include puts an outside block first, as it is at the time", async () => {
     const harness = new TestHarness();
     const { c, answer } = await story(harness);
     const file = await harness.file(await harness.conversation(), "a", "file 1");
@@ -432,7 +429,7 @@ describe("export", () => {
       messages: { m: { usage: { input: 1, cache_read: 0 }, parent_id: call } },
     });
     expect(lines.at(-1)).toEqual({ type: "end", blocks: 6, seq: 8 });
-    // Nothing of a block's record is lost, and it is JSON as it stands.
+    // A block's record loses nothing, and is JSON as it is.
     expect(JSON.parse(JSON.stringify(lines))).toEqual(lines);
     for (const [i, block] of (
       await harness.store.blocks({ conversation: c, order: "first", limit: 10 })
@@ -469,7 +466,7 @@ describe("export", () => {
   });
 });
 
-it("[K97] who renames a conversation keeps that title; no call says where a title comes from", async () => {
+it("[K97] a person's title stays; no call sets where a title comes from", async () => {
   const harness = new TestHarness();
   const c = await harness.conversation();
   await harness.kernel.write(c, {

@@ -1,4 +1,4 @@
-/** cost.report: sums are what the turns state, whatever they are grouped by; and it reads only what has changed. */
+/** cost.report: sums equal what the turns state, however they are grouped; and it reads only what has changed. */
 
 import { describe, expect, it } from "vitest";
 import { NO_USAGE, type Turn } from "../model/conversation.ts";
@@ -57,7 +57,7 @@ async function report(harness: TestHarness, input: object) {
 }
 
 describe("[T91] sums", () => {
-  it("by day, newest first; a cost that nobody knows is missing, with what it would be of", async () => {
+  it("by day, newest first; an unknown cost is missing, with its tokens", async () => {
     const { harness } = await story();
     const { rows, total } = await report(harness, {});
     expect(rows).toEqual([
@@ -168,7 +168,7 @@ describe("[T91] sums", () => {
     });
   });
 
-  it("what each model cost, where the agent says so", async () => {
+  it("the cost of each model, if the agent states it", async () => {
     const harness = new TestHarness();
     const messages = { a: { usage: used(100, 10), model: "opus" }, b: { usage: used(7, 1), model: "haiku" } };
     const native = { model_usage_since_last_result: { opus: { costUSD: 0.9 }, haiku: { costUSD: 0.1 } } };
@@ -205,7 +205,7 @@ describe("[T91] sums", () => {
     expect(await rows()).toEqual([[copies[0], 0.5], last]);
   });
 
-  it("what was recorded elsewhere does not count, and no program can say that of its own", async () => {
+  it("what was recorded elsewhere does not count, and no program can claim that", async () => {
     const { harness, shop } = await story();
     await harness.kernel.write(shop, {
       agent: "x",
@@ -219,7 +219,7 @@ describe("[T91] sums", () => {
     expect(claimed).toMatchObject({ problem: "forbidden" });
   });
 
-  it("what was cut before it was counted is said", async () => {
+  it("names turns that were cut before they were counted", async () => {
     const harness = new TestHarness();
     const cut = turn({ model: "opus", usage: used(100, 0), uncounted: true });
     const id = await conversation(harness, "/w", turn({ model: "opus", costUsd: 0.5 }), cut);

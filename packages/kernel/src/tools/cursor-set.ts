@@ -99,7 +99,7 @@ function offsetOf(text: Text, given: Position, name: string): number | Problem {
   });
 }
 
-/** The end of a line is before its newline; behind the last line is the end of the text. */
+/** The end of a line is before its newline; after the last line is the end of the text. */
 function fromLine(
   text: Text,
   { line, column }: { line: number; column: number },

@@ -4,7 +4,10 @@ import { type BlockId, type ConversationId, conversationOf } from "../model/ids.
 import { isProblem } from "../model/problem.ts";
 import type { Kernel } from "../write/kernel.ts";
 
-/** Until the returned function is called. What cannot be followed is not there: whoever reads it says so. */
+/**
+ * Until the returned function is called. A conversation that cannot be followed does not exist: reading it reports
+ * that.
+ */
 export async function followAll(
   kernel: Kernel,
   blocks: readonly BlockId[],

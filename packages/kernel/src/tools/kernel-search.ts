@@ -58,7 +58,7 @@ export const kernelSearch = tool({
   }),
   access: "read",
   async run(call, given) {
-    // An id that is mistyped must not look like a search that found nothing.
+    // A mistyped id must not look like a search that found nothing.
     const record =
       given.conversation === undefined ? undefined : await call.kernel.conversation(given.conversation);
     if (isProblem(record)) return record;

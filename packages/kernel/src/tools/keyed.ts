@@ -15,14 +15,14 @@ import type { Call, Tool } from "./tool.ts";
 
 interface Kept {
   readonly tool: string;
-  /** Of the input: two that differ have the same one hardly ever. */
+  /** Of the input: different inputs hardly ever have the same one. */
   readonly print: string;
   readonly answer: Promise<unknown>;
 }
 
 const kept = new WeakMap<Call["kernel"], Map<string, Kept>>();
 
-/** `run`, or the answer that it has given to the same call before. `run` does not reject. */
+/** `run`, or its stored answer to the same call. `run` does not reject. */
 export function answerOnce(
   call: Call,
   tool: Tool,
@@ -48,7 +48,7 @@ export function answerOnce(
   const answer = run();
   calls.set(name, { tool: tool.name, print, answer });
   if (calls.size > limits.keysPerConversation) calls.delete(calls.keys().next().value as string);
-  // What was refused has done nothing: it may be tried again, also corrected.
+  // A refused call has done nothing: it may be retried, also corrected.
   void answer.then((said) => isProblem(said) && calls.get(name)?.answer === answer && calls.delete(name));
   return answer;
 }
@@ -59,7 +59,7 @@ function conversationOf(input: unknown): string {
   return typeof block_id === "string" ? (block_id.split("/", 1)[0] ?? "") : "";
 }
 
-/** The same for the same JSON, the order of keys aside. */
+/** The same for the same JSON, apart from the order of keys. */
 function printOf(input: unknown): string {
   const text = JSON.stringify(input, (_key, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)

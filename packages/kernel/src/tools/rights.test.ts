@@ -1,4 +1,4 @@
-/** What an agent may do to what is not its own: each tool that writes, on each kind of block and conversation. */
+/** An agent's rights to what is not its own: each tool that writes, on each kind of block and conversation. */
 import { describe, expect, it } from "vitest";
 import { KINDS, ROLES } from "../model/kind.ts";
 import { isProblem } from "../model/problem.ts";
@@ -66,7 +66,7 @@ describe("texts", () => {
     }
   });
 
-  it("[AC120] an agent takes its old edit of the owner's words back, and cannot put it there again", async () => {
+  it("[AC120] an agent reverts its old edit of the owner's words, and cannot redo it", async () => {
     const harness = new TestHarness();
     const conversation = await harness.conversation();
     const id = await harness.block(conversation, "mine\n", ann, { role: "user" });
@@ -100,7 +100,7 @@ describe("copies", () => {
         for (const copy of [head, again] as string[]) {
           const refused = await harness.ask(tool, input(copy), bob);
           const isOwners = role === "user" || role === "system";
-          // A copy has ended: nothing is appended to it, whoever asks.
+          // A copy has ended: nobody can append to it.
           const expected = tool === "block.append" ? "closed" : isOwners ? "forbidden" : undefined;
           expect([role, isProblem(refused) ? refused.problem : undefined]).toEqual([role, expected]);
         }
@@ -108,7 +108,7 @@ describe("copies", () => {
     },
   );
 
-  it("[AC18] what is asked for is asked once: a fork of it asks nothing", async () => {
+  it("[AC18] an ask exists once: a fork of it asks nothing", async () => {
     const harness = new TestHarness();
     const conversation = await harness.conversation();
     const ask = { id: "1", kind: "permission", state: "asked", title: "rm" } as const;
@@ -135,7 +135,7 @@ describe("copies", () => {
 });
 
 describe("conversations", () => {
-  it("[AC121] what belongs to a context, and where it goes on, is for its maker and the owner", async () => {
+  it("[AC121] what belongs to a context, and where it continues, is up to its creator and the owner", async () => {
     const harness = new TestHarness();
     const conversation = await harness.conversation();
     const first = await harness.block(conversation, "one", ann);

@@ -36,7 +36,7 @@ export function maySpeak({ agent, role }: Caller, as: Role): Problem | undefined
 
 /** Whether the text of a block may be changed. */
 export function mayEdit({ agent, role }: Caller, block: Block): Problem | undefined {
-  // What an agent has copied of others (a fork) has its name, and their words.
+  // What an agent has copied from others (a fork) has its name, and their words.
   if (role === "owner" || block.kind === "file" || AGENTS_ROLES.includes(block.role)) return undefined;
   return problem(
     "forbidden",
@@ -45,7 +45,7 @@ export function mayEdit({ agent, role }: Caller, block: Block): Problem | undefi
   );
 }
 
-/** Whether a caller decides where a conversation goes on and what belongs to its context. */
+/** Whether a caller decides where a conversation continues and what belongs to its context. */
 export function mayDirect({ agent, role }: Caller, record: Conversation): Problem | undefined {
   if (role === "owner" || record.createdBy === agent) return undefined;
   return problem(
@@ -55,7 +55,7 @@ export function mayDirect({ agent, role }: Caller, record: Conversation): Proble
   );
 }
 
-/** Whether a new block may stand where it is to stand: elsewhere than at the end it would move the head to another branch. */
+/** Whether a new block may be placed there: anywhere but at the end it would move the head to another branch. */
 export function mayPlace(
   caller: Caller,
   { record }: Draft,
@@ -82,7 +82,9 @@ export function mayClaim(
   });
 }
 
-/** The same for a conversation's metadata, whoever asks: what an import or the archive wrote there is believed. */
+/**
+ * The same for a conversation's metadata, for any caller: values that an import or the archive wrote there are trusted.
+ */
 export function mayRecord(metadata: Readonly<Record<string, unknown>> | undefined): Problem | undefined {
   const claimed = RESERVED_RECORD.find((key) => metadata?.[key] !== undefined);
   return claimed === undefined ? undefined : reserved(`metadata.${claimed}`);

@@ -18,7 +18,7 @@ const AGAIN = problem("busy", "the block changes faster than it can be followed;
 
 type SincePlan<T> = (draft: Draft, block: Block, since: Since) => T | Problem;
 
-/** A write to one block, planned with what has happened to it since `base` (nothing, where no base is given). */
+/** A write to one block, planned with what has happened to it since `base` (nothing, without a base). */
 export async function writeSince<T>(
   call: Call,
   id: BlockId,
@@ -91,7 +91,7 @@ export function inFuture(block: Block, base: number): Problem {
   );
 }
 
-/** The splices that lead from `base` to `version`; undefined where ops are missing in between. */
+/** The splices from `base` to `version`; undefined if ops are missing in between. */
 export function connect(base: number, ops: readonly Op[], version: number): Since | undefined {
   const splices: Splice[] = [];
   let blurredFrom: number | undefined;

@@ -20,13 +20,13 @@ import type { Kernel } from "../write/kernel.ts";
 import type { Access, CallerRole } from "./access.ts";
 import type { Answer } from "./calls.ts";
 
-/** Who calls, as the credential says; nothing in a request can change it. */
+/** The caller, as its credential says; nothing in a request can change it. */
 export interface Caller {
   readonly agent: AgentId;
   readonly role: CallerRole;
 }
 
-/** As much of an AbortSignal as is needed. */
+/** The part of an AbortSignal that is needed. */
 export interface Signal {
   readonly aborted: boolean;
   addEventListener(type: "abort", listener: () => void): void;
@@ -35,25 +35,25 @@ export interface Signal {
 
 /** What block.create needs of the workspace: a new file under the checks of file.open. */
 export interface FilePort {
-  /** `conflict` where the file is there and content was given: it is never put in the place of what is there. */
+  /** `conflict` if the file exists and content was given: existing content is never replaced. */
   create(caller: Caller, path: string, content: string | undefined): Promise<Block | Problem>;
 }
 
 export interface Call {
   readonly kernel: Kernel;
   readonly caller: Caller;
-  /** Idempotency: sent again with the same key, a write is answered again and applied once. */
+  /** Idempotency: a write sent again with the same key is answered again and applied once. */
   readonly key?: string;
   readonly matcher: Matcher;
   readonly cursors: Cursors;
   readonly signal?: Signal;
   /** Opens files of the workspace, where the server has one. */
   readonly files?: FilePort;
-  /** Where a bug inside a tool is told; its caller only learns that the tool failed. */
+  /** Receives a bug inside a tool; its caller only gets that the tool failed. */
   readonly onFault?: (tool: string, error: unknown) => void;
 }
 
-/** What a tool is called by, takes and answers: all that a caller needs to know of it. */
+/** A tool's name, input and output: all that a caller needs to know of it. */
 interface Contract<
   Name extends string = string,
   In extends z.ZodType = z.ZodType,
@@ -65,7 +65,7 @@ interface Contract<
   readonly output: Out;
 }
 
-/** Schemas of a tool apart from what it does, for callers that see nothing of the latter. */
+/** Schemas of a tool without its implementation, for callers that must not see that. */
 export function contract<const Name extends string, In extends z.ZodType, Out extends z.ZodType>(
   definition: Contract<Name, In, Out>,
 ): Contract<Name, In, Out> {
@@ -82,13 +82,13 @@ export interface Tool<
   readonly description: string;
   readonly access: Access;
   /**
-   * Whether a call runs code, gives rights or takes them: it is in the audit log before it is done, and a page proves that
-   * its person has just asked for exactly this.
+   * Whether a call runs code, or grants or revokes rights: it is logged before it runs, and a page proves that its user
+   * has just confirmed exactly this.
    */
   readonly sensitive?: (input: unknown, kernel: Kernel) => boolean | Promise<boolean>;
   /** The answer is `{ stream }`, an async iterable of items. */
   readonly streams?: true;
-  /** Its input holds texts or metadata: it may be long. That of every other tool is short. */
+  /** Its input contains texts or metadata and may be long. Every other tool's is short. */
   readonly carriesText?: true;
   /** It only adds to the caller's stream; every other tool waits until that is written. */
   readonly streamsIn?: true;
@@ -99,7 +99,7 @@ export interface Streamed<T> {
   readonly stream: AsyncIterable<T>;
 }
 
-/** Gives a tool the types of its schemas: `run` is given what the input parses to, and answers what the output says. */
+/** Gives a tool the types of its schemas: `run` gets the parsed input, and returns what the output schema says. */
 export function tool<const Name extends string, In extends z.ZodType, Out extends z.ZodType>(
   definition: Tool<Name, In, Out, Answer<Out>>,
 ): Tool<Name, In, Out, Answer<Out>> {
@@ -128,7 +128,10 @@ export function mayDecide({ caller }: Call, block: Block): Problem | undefined {
   );
 }
 
-/** What an agent's own run and the owner's answer to it write, and no call: whoever could would approve for the owner. */
+/**
+ * Only an agent's own run and the owner's answer write these, and no call: a caller that could would approve for the
+ * owner.
+ */
 export function mayWrite(metadata: Readonly<Record<string, unknown>> | undefined): Problem | undefined {
   if (metadata?.notice === "queued")
     return problem("forbidden", 'the notice "queued" is reserved for messages that turn.start queues', {
@@ -170,10 +173,10 @@ export const textField = z.string().max(limits.writeTextChars);
 export const kindField = z.enum(KINDS);
 export const roleField = z.enum(ROLES);
 export const statusField = z.enum(STATUSES);
-/** Any JSON: what comes in is clean before it is looked at, what goes out was. */
+/** Any JSON: input is sanitized before it is checked, output was. */
 export const jsonField = z.unknown() as z.ZodType<Json>;
 export const metadataField = z.record(z.string(), jsonField);
-/** Of a conversation: what is known of it has its type, wherever it comes from. */
+/** Conversation metadata: known keys have their type, whatever the source. */
 export const conversationMetadataField = z
   .object({
     cwd: z.string().exactOptional(),

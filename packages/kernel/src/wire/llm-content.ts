@@ -24,16 +24,16 @@ export const TYPES: Readonly<Record<string, ContentBlockType>> = {
 };
 const DELTAS = { text: "text_delta", thinking: "thinking_delta", tool_use: "input_json_delta" } as const;
 
-/** A message that a client is being told. */
+/** A message that is being sent to a client. */
 export interface Message {
   readonly id: string;
   blocks: number;
   model: string | undefined;
-  /** How often each tool id has come: a second one is told under another name. */
+  /** How often each tool id has occurred: a second one gets another name. */
   readonly toolIds: Map<string, number>;
 }
 
-/** A content block: what a client was told of it. */
+/** A content block: what a client has received of it. */
 export interface Content extends LlmTool {
   readonly message: Message;
   readonly index: number;
@@ -41,14 +41,14 @@ export interface Content extends LlmTool {
   text: Text;
   isStopped: boolean;
   input: Json;
-  /** The ask that was told last. */
+  /** The last ask sent. */
   asked: string | undefined;
   hasRun: boolean;
   isComplete: boolean;
-  /** The block with its result, once there is one; and whether `complete` has told it. */
+  /** The block with its result, once there is one; and whether `complete` contained it. */
   result: BlockId | undefined;
   hasResultTold: boolean;
-  /** It has ended because its agent was away, and may go on. */
+  /** It ended because its agent was away, and may continue. */
   hasLapsed: boolean;
   /** Its message has stopped, and its text is not followed any more. */
   isLetGo: boolean;
@@ -109,7 +109,7 @@ export function delta(known: Content, head: LlmHead, text: string): LlmEvent {
   };
 }
 
-/** Also where the same turn is told of again, because more became known of its end: that begins no new message. */
+/** Also if the same turn is sent again, because more became known of its end: that begins no new message. */
 export function stopOf(turn: Turn, totalContentBlocks: number): LlmEvent {
   const stopReason = turn.stopReason ?? turn.reason ?? (turn.status === "done" ? "end_turn" : "error");
   const head = headOf({ id: turn.id }, turn.endedAt ?? turn.startedAt);

@@ -27,7 +27,7 @@ export interface LlmTool {
 export type LlmEvent = LlmHead &
   (
     | { readonly type: "llm_message_start"; readonly model?: string; readonly provider: string }
-    /** The model, where it became known only after the start. */
+    /** The model, if it became known only after the start. */
     | { readonly type: "llm_message_update"; readonly model: string }
     | ({
         readonly type: "llm_content_block_start";
@@ -46,7 +46,7 @@ export type LlmEvent = LlmHead &
         readonly content: string;
       }
     | { readonly type: "llm_content_block_stop"; readonly contentBlockIndex: number }
-    /** The owner is asked whether it may run, or for an answer. */
+    /** The owner has to allow it, or to answer. */
     | (LlmTool & {
         readonly type: "llm_tool_execution_waiting";
         readonly waiting: "approval" | "answer";
@@ -54,7 +54,7 @@ export type LlmEvent = LlmHead &
         readonly title?: string;
       })
     | (LlmTool & { readonly type: "llm_tool_execution_start"; readonly toolInput: Json })
-    /** Output while it runs: what was added, or, where that is no addition, all of it. */
+    /** Output while it runs: what was added, or, if it was replaced, all of it. */
     | (LlmTool & { readonly type: "llm_tool_execution_progress" } & (
           | { readonly delta: string }
           | { readonly result: string }

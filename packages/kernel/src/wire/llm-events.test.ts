@@ -1,4 +1,4 @@
-/** What turns and calls come to as `llm_*` events, where that differs from the usual life of them. */
+/** Turns and calls as `llm_*` events, where they differ from the usual lifecycle. */
 import { expect, it } from "vitest";
 import type { Block } from "../model/block.ts";
 import type { Turn } from "../model/conversation.ts";
@@ -71,7 +71,7 @@ it("[AC45] two calls with one id in a message are two executions", () => {
   expect(message?.contentBlocks.map(({ toolId }) => toolId)).toEqual(["x", "x#2"]);
 });
 
-it("[K80] a call that asks after it was told as started waits, and starts once more when it has its leave", () => {
+it("[K80] a call that asks after its start was sent waits, and starts once more when it is allowed", () => {
   const events = new LlmEvents();
   const input = { command: "ls" };
   const states = [undefined, "asked", "asked", "allowed"].map((state) =>

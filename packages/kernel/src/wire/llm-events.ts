@@ -215,7 +215,7 @@ export class LlmEvents {
     if (!known || known.isComplete || (call && isEnded(call.status))) return [];
     const head = headOf(known.message, at);
     const events = call ? this.#followed(call) : [];
-    if (!known.hasRun) events.push(...run(known, head)); // what has output has started
+    if (!known.hasRun) events.push(...run(known, head)); // a call with output has started
     return [...events, { ...head, ...progress(known), ...said }];
   }
 

@@ -1,4 +1,4 @@
-// Every kind of outage of the store, in every state that a viewer can be in: it ends live, and nobody did anything.
+// Every kind of outage of the store, in every state of a viewer: it recovers without help.
 
 import { describe, expect, it } from "vitest";
 import type { Block } from "../model/block.ts";
@@ -16,13 +16,13 @@ import type { ServerFrame } from "./frame.ts";
 import { Connection } from "./server/connection.ts";
 
 const OUTAGE_MS = 30_000;
-/** How long the longest pause and the next look take, with room. */
+/** The longest delay plus the next poll, with a margin. */
 const BACK_MS = 15_000;
 const ANSWER_MS = 6_000;
 
 type Call = () => Promise<unknown>;
 
-/** What a call to the store comes to while it is away. */
+/** The outcome of a store call during the outage. */
 type Outage = (env: VirtualEnv, name: string, call: Call) => Promise<unknown>;
 const OUTAGES: Readonly<Record<string, () => Outage>> = {
   "refuses everything": () => refuse,
@@ -115,7 +115,7 @@ class World {
   }
 }
 
-/** A client as a program has one: its pipe comes back by itself. */
+/** A program's client: its pipe reconnects by itself. */
 class Client {
   readonly replica: Replica;
   readonly #world: World;
@@ -171,7 +171,7 @@ class Client {
   }
 }
 
-/** Begins in a state before the outage or inside it; gives what must be true when all is over. */
+/** Begins in a state before the outage or inside it; returns what must be true at the end. */
 interface State {
   readonly windowBlocks?: number;
   before?(client: Client, view: View, world: World): Promise<void>;
@@ -266,7 +266,7 @@ function states(): Readonly<Record<string, State>> {
         expect(answers).toHaveLength(1);
         const [answer] = answers;
         const there = [...view.texts.values()].filter((text) => text.toString() === "hello").length;
-        // Written and said so, or not written and said so: never one and told the other.
+        // Written and reported so, or not written and reported so: never a mix.
         expect(isProblem(answer) ? answer.problem : "written").toBe(there === 1 ? "written" : "storage");
         expect(
           await world.inner.blocks({ conversation: world.conversation, order: "first", limit: 99 }),
@@ -307,7 +307,7 @@ describe.each(Object.entries(OUTAGES))("a store that %s", (kind, outage) => {
     if (!kind.includes("bug")) expect(world.faults).toEqual([]);
   });
 
-  it("[W22] a page that is loaded meanwhile says what it waits for, and ends live", async () => {
+  it("[W22] a page that is loaded during the outage says what it waits for, and recovers", async () => {
     const world = await World.open(9);
     world.outage = outage();
     const client = new Client(world);
@@ -324,7 +324,7 @@ describe.each(Object.entries(OUTAGES))("a store that %s", (kind, outage) => {
   });
 });
 
-it("[W23] a bug in delivering ends that connection, which comes back, and no other", async () => {
+it("[W23] a bug in delivering ends that connection, which reconnects, and no other", async () => {
   const world = await World.open(1);
   const clients = [new Client(world), new Client(world)];
   const views = clients.map(({ replica }) => replica.subscribe(world.conversation));
@@ -343,7 +343,7 @@ it("[W23] a bug in delivering ends that connection, which comes back, and no oth
   for (const view of views) expect(view.texts.get(block.id)?.toString()).toBe("seen\n");
 });
 
-it("[W22] what cannot pass is said, and not asked for again", async () => {
+it("[W22] a permanent failure is reported, and not retried", async () => {
   const world = await World.open(1);
   const client = new Client(world);
   const view = client.replica.subscribe("nowhere");

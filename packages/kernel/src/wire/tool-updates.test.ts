@@ -1,4 +1,4 @@
-/** The life of tool calls as a client hears of it, from blocks as they change. */
+/** The lifecycle of tool calls as a client sees it, from blocks as they change. */
 import { describe, expect, it } from "vitest";
 import { type Block, blockOf, type LooseBlock, withMetadata } from "../model/block.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -35,7 +35,7 @@ const output = (text: string | undefined, status: Block["status"] = "running"): 
   text,
 });
 
-/** What is told of each update, in short: stage, waiting, increments, result. */
+/** Each update, in short: stage, waiting, increments, result. */
 const short = ({
   stage,
   waiting,
@@ -65,7 +65,7 @@ function told(steps: readonly (readonly [Block, string | undefined, ToolResult?]
 }
 
 describe("tool updates", () => {
-  it("[W30] a call that needs leave waits, and runs only when it has it", () => {
+  it("[W30] a call that needs approval waits, and runs only when it has it", () => {
     const ask = { id: "a", kind: "permission", state: "asked" };
     const input = { command: "ls" };
     expect(
@@ -85,7 +85,7 @@ describe("tool updates", () => {
     ]);
   });
 
-  it("[W30] [K80] a call that asks after it was told as running waits, and runs once more when it has its leave", () => {
+  it("[W30] [K80] a call that asks after it was sent as running waits, and runs once more when it is allowed", () => {
     const input = { command: "ls" };
     const approval = (state: string) => ({ id: "a", state });
     expect(
@@ -105,7 +105,7 @@ describe("tool updates", () => {
     ]);
   });
 
-  it("[W30] a call whose result is owed waits for it and is no success before", () => {
+  it("[W30] a call whose result is due waits for it and is no success before", () => {
     const waiting = { stage: "running", waiting: "result", input: {} };
     expect(
       told([
@@ -115,7 +115,7 @@ describe("tool updates", () => {
     ).toEqual(["start", "streaming, in {}", "running, waiting for result", "end, result 42, success true"]);
   });
 
-  it("[W31] output comes while it runs, as what was added and, while that is short, as all of it", () => {
+  it("[W31] output comes while it runs, as increments and, while it is short, as a whole", () => {
     const running = call({ stage: "running", input: {} });
     const long = "x".repeat(limits.liveResultChars + 1);
     expect(
@@ -156,7 +156,7 @@ describe("tool updates", () => {
     });
   });
 
-  it("[W32] a result that the copy does not hold is marked as cut, with where it is", () => {
+  it("[W32] a result that the copy lacks is marked as cut, with its source", () => {
     const done = call({ stage: "end", input: {}, success: true }, "done");
     expect(told([[done, undefined, output(undefined, "done")]])).toEqual([
       "start",
@@ -164,7 +164,7 @@ describe("tool updates", () => {
     ]);
   });
 
-  it("[W32] a result that is attached after the end is told once, marked as late", () => {
+  it("[W32] a result that is attached after the end is sent once, marked as late", () => {
     const done = call({ stage: "end", input: {}, success: true }, "done");
     expect(
       told([
@@ -176,7 +176,7 @@ describe("tool updates", () => {
     ).toEqual(["start", "end, success true", "end, result xy, success true, late"]);
   });
 
-  it("[W32] a second call with an id that has come before has a start and an id of its own", () => {
+  it("[W32] a second call with a used id has a start and an id of its own", () => {
     const updates = new ToolUpdates();
     const ids = ["c/model/1", "c/model/7", "c/model/7"].flatMap((id) =>
       updates.update(block({ id }), "", () => undefined).map(({ id: told, stage }) => `${told} ${stage}`),
@@ -184,7 +184,7 @@ describe("tool updates", () => {
     expect(ids).toEqual(["t1 start", "t1#2 start"]);
   });
 
-  it("[W32] [K71] a call that its agent goes on with after its end is told on as late: it has one end", () => {
+  it("[W32] [K71] a call that its agent continues after its end is sent as late: it has one end", () => {
     const cut = call({ stage: "end", reason: "interrupted" }, "error");
     expect(
       told([

@@ -17,7 +17,7 @@ import { isEnded, type Stage } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 
 export interface ToolUpdate {
-  /** The provider's id of the call. Where that has come before in the conversation, with a number behind it. */
+  /** The provider's id of the call; if the conversation has used it before, followed by a number. */
   readonly id: string;
   readonly block: BlockId;
   readonly name: string;
@@ -26,7 +26,7 @@ export interface ToolUpdate {
   readonly stage: Stage;
   /** What was added to `parameters` since the last update. */
   readonly parametersChunk?: string;
-  /** What has to happen before it goes on. */
+  /** What has to happen before it continues. */
   readonly waiting?: "approval" | "answer" | "result";
   /** The output: so far while it runs, whole at the end. */
   readonly result?: string;
@@ -34,7 +34,7 @@ export interface ToolUpdate {
   readonly resultChunk?: string;
   /** The output is not, or not all, in `result`: how long it is, and the block that `block.read` gives it from. */
   readonly resultCut?: { readonly block: BlockId; readonly chars: number };
-  /** Told after the end: a result that was attached later, or a call that its agent went on with. */
+  /** Sent after the end: a result that was attached later, or a call that its agent continued. */
   readonly late?: true;
   readonly shortResult?: string;
   readonly success?: boolean;
@@ -56,22 +56,22 @@ export interface ToolResult {
 interface Seen {
   readonly id: string;
   parameters: string;
-  /** The output that was told. */
+  /** The output sent so far. */
   output: string;
   waiting: ToolUpdate["waiting"];
   hasRun: boolean;
   hasEnded: boolean;
   hasResult: boolean;
-  /** Its end has been told, and it has gone on since. */
+  /** Its end was sent, and it has continued since. */
   isLate: boolean;
 }
 
 export class ToolUpdates {
   readonly #seen = new Map<BlockId, Seen>();
-  /** How often each provider's id has come in a conversation. */
+  /** How often each provider's id has occurred in a conversation. */
   readonly #ids = new Map<string, number>();
 
-  /** What is new of a call, or of a command that was run again. */
+  /** The news of a call, or of a command that was run again. */
   update(
     block: Block,
     text: string | undefined,
@@ -95,7 +95,7 @@ export class ToolUpdates {
     return updates;
   }
 
-  /** Forgets what is gone. */
+  /** Forgets removed blocks. */
   forget(block: BlockId): void {
     this.#seen.delete(block);
   }
@@ -133,7 +133,7 @@ export function isCommandAgain({ kind, metadata }: Block): boolean {
 
 function streamed(block: Block, seen: Seen, parameters: string): ToolUpdate {
   const update = { ...describe(block, seen, "streaming"), parameters };
-  // Where somebody has edited the input, there is no increment: the whole says it.
+  // If somebody has edited the input, there is no increment, only the whole.
   return parameters.startsWith(seen.parameters)
     ? { ...update, parametersChunk: parameters.slice(seen.parameters.length) }
     : update;
@@ -144,7 +144,7 @@ function waited(block: Block, seen: Seen): ToolUpdate[] {
   if (waiting === seen.waiting) return [];
   seen.waiting = waiting;
   if (waiting === undefined) return [];
-  // One that asks has not started, whatever was thought before.
+  // A call that asks has not started, whatever was assumed before.
   seen.hasRun = waiting === "result";
   return [describe(block, seen, waiting === "result" ? "running" : "streaming")];
 }

@@ -166,7 +166,7 @@ describe("results that are closed", () => {
     return { joined, view, result: result.id, text };
   }
 
-  it("[W34] come with what they show, and with their texts when these are asked for", async () => {
+  it("[W34] come with their summary, and with their texts on request", async () => {
     const { joined, view, result, text } = await withResult();
     expect(view.texts.has(result)).toBe(false);
     expect(view.closed.get(result)).toEqual({ summary: "line 499" });
@@ -229,7 +229,7 @@ describe("following", () => {
     await joined.expectEqual(view);
   });
 
-  it("[W33] a call that has not ended is told, however far back it began, and so is its end", async () => {
+  it("[W33] an open call is sent, however far back it began, and so is its end", async () => {
     const joined = new Joined();
     const conversation = await joined.conversation();
     const metadata = { toolUseId: "t1", toolName: "Bash" };
@@ -269,7 +269,7 @@ describe("following", () => {
     expect(told).toEqual([`t1 start `, `t1 streaming ${input}`, `t1 running ${input}`, `t1 end ${input} a`]);
   });
 
-  it("[W4] [W8] cut at every frame, it resumes with neither gap nor double", async () => {
+  it("[W4] [W8] cut at every frame, it resumes without gap or duplicate", async () => {
     for (let cutAfter = 1; cutAfter < 12; cutAfter++) {
       const joined = new Joined();
       const conversation = await joined.conversation();
@@ -301,7 +301,7 @@ describe("following", () => {
     ["of another epoch", { epoch: "other", seq: 1 }],
     ["ahead of the conversation", { epoch: "epoch-1", seq: 999 }],
   ];
-  it.each(cursors)("[W5] a cursor %s starts anew", async (_title, since) => {
+  it.each(cursors)("[W5] a cursor %s starts over", async (_title, since) => {
     const joined = new Joined();
     const conversation = await joined.conversation();
     await joined.block(conversation, "here");
@@ -315,7 +315,7 @@ describe("following", () => {
     await joined.expectEqual(view);
   });
 
-  it("[W5] a cursor that missed too many blocks starts anew", async () => {
+  it("[W5] a cursor that missed too many blocks starts over", async () => {
     const joined = new Joined();
     const conversation = await joined.conversation();
     joined.connect();
@@ -349,50 +349,47 @@ describe("following", () => {
     await joined.expectEqual(view);
   });
 
-  it.each(["anew", "resumed"])(
-    "[W6] what is committed behind the reading of a catch-up follows it (%s)",
-    async (how) => {
-      const joined = new Joined();
-      const conversation = await joined.conversation();
-      const block = await joined.block(conversation, "start ");
-      const other = await joined.block(conversation, "other ");
-      const append = (id: string, text: string) =>
-        joined.kernel.write(conversation, { agent: "claude", plan: (draft) => draft.append(id, text) });
-      joined.connect();
-      if (how === "resumed") {
-        joined.replica.subscribe(conversation);
-        await joined.env.advance(50);
-        joined.cut();
-      }
-      await append(other.id, "missed ");
-      const { kernel } = joined;
-      const blocks = kernel.blocks.bind(kernel);
-      let goOn = () => {};
-      const held = new Promise<void>((resolve) => {
-        goOn = resolve;
-      });
-      let hasRead = false;
-      kernel.blocks = async (query) => {
-        const found = await blocks(query);
-        hasRead = true;
-        await held;
-        return found;
-      };
-      if (how === "resumed") joined.connect();
-      const view = joined.replica.subscribe(conversation);
-      await settle();
-      expect(hasRead).toBe(true);
-      const born = await joined.block(conversation, "born meanwhile");
-      await append(block.id, "meanwhile");
-      goOn();
-      // Nothing is written behind it that would show the gap.
-      await joined.env.advance(100);
-      expect(frames(joined, "verdict").at(-1)).toMatchObject({ verdict: how === "resumed" ? "ok" : "reset" });
-      expect(view.texts.get(born.id)?.toString()).toBe("born meanwhile");
-      kernel.blocks = blocks;
-      await joined.expectEqual(view);
-    },
-  );
+  it.each(["anew", "resumed"])("[W6] a commit after the read of a catch-up follows it (%s)", async (how) => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    const block = await joined.block(conversation, "start ");
+    const other = await joined.block(conversation, "other ");
+    const append = (id: string, text: string) =>
+      joined.kernel.write(conversation, { agent: "claude", plan: (draft) => draft.append(id, text) });
+    joined.connect();
+    if (how === "resumed") {
+      joined.replica.subscribe(conversation);
+      await joined.env.advance(50);
+      joined.cut();
+    }
+    await append(other.id, "missed ");
+    const { kernel } = joined;
+    const blocks = kernel.blocks.bind(kernel);
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let hasRead = false;
+    kernel.blocks = async (query) => {
+      const found = await blocks(query);
+      hasRead = true;
+      await held;
+      return found;
+    };
+    if (how === "resumed") joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    await settle();
+    expect(hasRead).toBe(true);
+    const born = await joined.block(conversation, "born meanwhile");
+    await append(block.id, "meanwhile");
+    goOn();
+    // Nothing is written after it that would reveal the gap.
+    await joined.env.advance(100);
+    expect(frames(joined, "verdict").at(-1)).toMatchObject({ verdict: how === "resumed" ? "ok" : "reset" });
+    expect(view.texts.get(born.id)?.toString()).toBe("born meanwhile");
+    kernel.blocks = blocks;
+    await joined.expectEqual(view);
+  });
 
   it("[W7] a compacted block is sent whole", async () => {
     const joined = new Joined();
@@ -415,7 +412,7 @@ describe("following", () => {
     await joined.expectEqual(view);
   });
 
-  it("[W8] a doubled frame changes nothing, a lost one is asked for again", async () => {
+  it("[W8] a duplicated frame changes nothing, a lost one is requested again", async () => {
     const joined = new Joined();
     const conversation = await joined.conversation();
     const block = await joined.block(conversation, "x");
@@ -451,7 +448,7 @@ describe("following", () => {
     await joined.expectEqual(view);
   });
 
-  it("[W9] a large text comes in pieces, and what is written meanwhile is kept", async () => {
+  it("[W9] a large text comes in pieces, and concurrent writes are kept", async () => {
     const joined = new Joined();
     const conversation = await joined.conversation();
     const big = "0123456789abcde\n".repeat(60_000);
@@ -512,7 +509,7 @@ describe("pace", () => {
     joined.connect();
     const view = joined.replica.subscribe(conversation);
     await joined.env.advance(50);
-    joined.buffered = limits.queueChars + 1; // nothing leaves any more
+    joined.buffered = limits.queueChars + 1; // nothing is sent any more
     const line = `${"x".repeat(99_999)}\n`;
     for (let i = 0; i < 60; i++) {
       await joined.kernel.write(conversation, {
@@ -636,7 +633,7 @@ describe("merging and presence", () => {
     expect((await joined.store.conversation(conversation))?.seq).toBe(2);
   });
 
-  it("[W18] cursors go to whoever follows", async () => {
+  it("[W18] cursors reach all followers", async () => {
     const joined = new Joined();
     const cursors: Cursor[] = [];
     let emit: ((conversation: string) => void) | undefined;
@@ -659,7 +656,7 @@ describe("merging and presence", () => {
     expect((await joined.store.conversation(conversation))?.seq).toBe(2);
   });
 
-  it("[W18] a cursor that an edit has set is told behind the edit", async () => {
+  it("[W18] a cursor that an edit has set is sent after the edit", async () => {
     const joined = new Joined();
     const cursors = new Cursors(joined.kernel);
     joined.presence = cursors;
@@ -705,7 +702,7 @@ describe("watching", () => {
     expect(heard.slice(1)).toEqual([[`${second} 3`]]);
   });
 
-  it("[W19] [K81] that a turn begins or ends is told at once, with what was waiting", async () => {
+  it("[W19] [K81] the start and end of a turn are sent at once, with what was waiting", async () => {
     const joined = new Joined();
     const [first, second] = [await joined.conversation(), await joined.conversation()];
     joined.connect();
@@ -732,7 +729,7 @@ describe("watching", () => {
     expect(heard).toHaveLength(2);
   });
 
-  it("[W19] who does not watch hears nothing; who reads slowly hears later, once", async () => {
+  it("[W19] without a watch nothing is sent; a slow reader gets it later, once", async () => {
     const joined = new Joined();
     const conversation = await joined.conversation();
     joined.connect();
@@ -752,7 +749,7 @@ describe("watching", () => {
 });
 
 describe("base64", () => {
-  it("[W16] carries any bytes, and refuses what is none", () => {
+  it("[W16] carries any bytes, and refuses invalid frames", () => {
     for (let length = 0; length < 40; length++) {
       const bytes = Uint8Array.from({ length }, (_, i) => (i * 89 + length) & 255);
       expect(fromBase64(toBase64(bytes))).toEqual(bytes);
@@ -762,7 +759,7 @@ describe("base64", () => {
   });
 });
 
-it("[W40] who looks at a conversation that is deleted is told that it is gone; lists hear of both", async () => {
+it("[W40] a viewer of a deleted conversation is told that it is gone; so are lists", async () => {
   const joined = new Joined();
   const conversation = await joined.conversation();
   await joined.block(conversation, "text");

@@ -1,4 +1,6 @@
-/** Streams: when they are written, that they are written once and in order, and how they go on behind their own text. */
+/**
+ * Streams: when they are written, that they are written once and in order, and how they continue after their own text.
+ */
 
 import { describe, expect, it } from "vitest";
 import type { Block } from "../model/block.ts";
@@ -98,7 +100,7 @@ describe("flushing", () => {
     expect(await world.text()).toBe("\n😀\n\ufffd");
   });
 
-  it("[K17] drain waits for what was accepted; other writes of the agent come behind it", async () => {
+  it("[K17] drain waits for accepted text; other writes of the agent come after it", async () => {
     const world = await new World().open();
     expect(await world.kernel.drain(world.id, "bot")).toBeUndefined();
     await world.append("a");
@@ -137,7 +139,7 @@ describe("order", () => {
     expect(await world.text()).toBe(pieces.join(""));
   });
 
-  it("[K16] what was sent behind a piece that the store then refused does not overtake it", async () => {
+  it("[K16] text sent after a piece that the store then refused does not overtake it", async () => {
     const world = await new World().open();
     let release = () => {};
     world.store.hold = new Promise((done) => {
@@ -156,7 +158,7 @@ describe("order", () => {
     expect(await world.text()).toBe("1\n2\n3\n4\n");
   });
 
-  it("[K16] a write of the same agent is not planned in front of text that must come first", async () => {
+  it("[K16] a write of the same agent is not planned before text that must come first", async () => {
     const world = await new World().open();
     world.store.full = true;
     await world.append("text");
@@ -169,7 +171,7 @@ describe("order", () => {
     expect(await world.text()).toBe("text");
   });
 
-  it("[K19] an ended block takes nothing more, and the stream is told so; a file has no end", async () => {
+  it("[K19] an ended block accepts nothing more, and the stream is told so; a file has no end", async () => {
     const world = await new World().open();
     await world.append("a");
     await world.kernel.write(world.c, { agent: "ann", plan: (draft) => draft.status(world.id, "done") });
@@ -185,7 +187,7 @@ describe("order", () => {
 });
 
 describe("anchors", () => {
-  it("[K22] a stream stays in one piece, whatever is typed before, inside or behind it", async () => {
+  it("[K22] a stream stays in one piece, whatever is typed before, inside or after it", async () => {
     for (let seed = 0; seed < 20; seed++) {
       const world = await new World().open();
       let streamed = "";
@@ -203,7 +205,8 @@ describe("anchors", () => {
           plan: (draft) => draft.splice(world.id, [{ at, del: "", ins: "A" }]),
         });
       }
-      // Without what the person typed, the stream is whole; and nothing came between its last piece and the one before.
+      // Without what the person typed, the stream is whole; and nothing came between its last piece and the
+      // one before.
       const text = await world.text();
       expect(text.replaceAll("A", "")).toBe(streamed);
     }

@@ -23,7 +23,7 @@ import type { JsonObject } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
 import type { Store } from "../ports/store.ts";
 
-/** What a model's share of a turn came to. */
+/** A model's share of a turn. */
 export interface ModelCost {
   readonly model: string;
   readonly usage: Usage;
@@ -52,7 +52,7 @@ export class CostLedger {
   readonly #kept = new Map<ConversationId, Kept>();
   #turns = 0;
 
-  /** The turns of these conversations, as they are now. `rest` lets others come to their turn. */
+  /** The current turns of these conversations. `rest` yields to other work. */
   async turns(
     store: Store,
     records: readonly Conversation[],
@@ -98,8 +98,8 @@ function costsOf({ id, metadata }: Conversation, turn: Turn, models: readonly Mo
 }
 
 /**
- * Each turn once: a conversation that was exported and imported again, and a session whose fork repeats it, have the same turns. The
- * one that was not imported has it, otherwise the oldest.
+ * Each turn once: a conversation that was exported and imported again, and a session whose fork repeats it, have the
+ * same turns. The one that was not imported counts, otherwise the oldest.
  */
 export function countedOnce(
   turns: readonly TurnCosts[],
@@ -128,7 +128,7 @@ interface Share {
   subagents: Usage;
 }
 
-/** `before`: messages of sub-agents that no turn so far has stated; `rest`: those that this one has not either. */
+/** `before`: messages of sub-agents that no earlier turn has stated; `rest`: those that this one has not either. */
 function modelsOf(
   turn: Turn,
   before: readonly MessageUsage[],
@@ -158,7 +158,8 @@ function modelsOf(
     subagents = addUsage(subagents, usage);
   }
   const total = totalOf(stated, told, subagents);
-  // What no message has told is the main model's, of which there may be more than its messages say, never less.
+  // Usage that no message states belongs to the main model, whose total may exceed its messages' sum, never
+  // fall below it.
   const of = share(main);
   of.usage = addUsage(of.usage, atLeastNothing(subtractUsage(total, told)));
   const costs = statedCosts(turn);
@@ -202,7 +203,7 @@ function atLeastNothing(usage: Usage): Usage {
   };
 }
 
-/** What each model cost, where the agent says so for this turn; otherwise all of it is the main model's. */
+/** The cost of each model, if the agent states it for this turn; otherwise all of it is the main model's. */
 function statedCosts({ costUsd, native }: Turn): (model: string, main: string) => number | undefined {
   const models = native?.["model_usage_since_last_result"];
   if (costUsd !== undefined && isObject(models)) {

@@ -41,7 +41,7 @@ describe("cursor.set", () => {
     expect(await harness.ok("cursor.set", { block_id: empty }, eve)).toMatchObject({ head: 0 });
   });
 
-  it("[T58] an agent has one cursor; listeners hear of the conversations concerned", async () => {
+  it("[T58] an agent has one cursor; listeners get the conversations concerned", async () => {
     const harness = new TestHarness();
     const [c, d] = [await harness.conversation(), await harness.conversation()];
     const heard: string[] = [];
@@ -102,7 +102,7 @@ describe("cursors", () => {
     await insert(4, "end");
     expect(harness.cursors.of(c)).toMatchObject([{ agent: "bob", head: 26 }]);
     expect(heard).toEqual([c, c]);
-    // What goes on where the cursor is, is followed without a word.
+    // Changes at the cursor move it silently.
     await harness.ok("block.splice", { block_id: id, offset: 26, insert: "more" }, bob);
     expect(harness.cursors.of(c)).toMatchObject([{ agent: "bob", head: 30 }]);
     expect(heard).toHaveLength(2);
@@ -128,7 +128,7 @@ describe("cursors", () => {
     });
   });
 
-  it("[T60] go after a minute without a word, and only so many are kept", async () => {
+  it("[T60] expire after a minute without news, and only a limited number is kept", async () => {
     const harness = new TestHarness();
     const c = await harness.conversation();
     const id = await harness.block(c, "abc");

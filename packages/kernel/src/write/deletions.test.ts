@@ -1,4 +1,7 @@
-/** Deleted conversations: hidden at once, restored as they were, removed when their time is over, whoever is killed in between. */
+/**
+ * Deleted conversations: hidden at once, restored unchanged, removed when their time is up, even if the process is
+ * killed in between.
+ */
 
 import { describe, expect, it } from "vitest";
 import { limits } from "../model/limits.ts";
@@ -20,7 +23,7 @@ async function story() {
 const ids = (answer: Record<string, unknown>) =>
   (answer["conversations"] as { conversation: string }[]).map(({ conversation }) => conversation);
 
-/** What a caller can learn of a conversation, by every tool that reads. */
+/** What a caller can learn of a conversation, through every tool that reads. */
 async function seen(harness: TestHarness, c: string, block: string) {
   const list = await harness.ok("conversation.list", {});
   const search = await harness.ok("kernel.search", { query: "secret", kinds: "all" });
@@ -70,7 +73,7 @@ describe("[K90] a deleted conversation is hidden at once, from everybody", () =>
     });
   });
 
-  it("who follows its blocks is told", async () => {
+  it("who follows its blocks is notified", async () => {
     const { harness, c, block } = await story();
     for (const scope of [{ conversation: c }, { block_ids: [block] }]) {
       const stream = await harness.stream("block.subscribe", scope);
@@ -147,7 +150,7 @@ describe("[K92] when its time is over it is removed", () => {
     expect(await seen(harness, c, block)).toEqual(HIDDEN);
   });
 
-  it("what was killed before the record was marked is not hidden, and its entry goes", async () => {
+  it("a deletion killed before the record was marked hides nothing, and its entry goes", async () => {
     const { harness, c, block } = await story();
     await harness.store.deletions.note({ conversation: c, at: harness.env.now(), by: "ann" });
     harness.restart();
@@ -163,7 +166,7 @@ describe("[K92] when its time is over it is removed", () => {
   });
 });
 
-it("[K93] it is refused while a turn runs, and says how to stop it", async () => {
+it("[K93] it is refused while a turn runs, with how to stop it", async () => {
   const { harness, c, block } = await story();
   const { turn } = await harness.ok("turn.begin", { conversation: c }, bob);
   const refused = await harness.problem("conversation.delete", { conversation: c });
@@ -175,7 +178,7 @@ it("[K93] it is refused while a turn runs, and says how to stop it", async () =>
   expect(await seen(harness, c, block)).toEqual(HIDDEN);
 });
 
-it("[K94] what includes a block of it goes on without; a fork has copies of its own", async () => {
+it("[K94] a conversation that includes a block of it continues without; a fork has its own copies", async () => {
   const { harness, c, other, block } = await story();
   await harness.ok("conversation.include", { conversation: other, block_id: block });
   const fork = await harness.ok("conversation.fork", { block_id: block, into_new: true });

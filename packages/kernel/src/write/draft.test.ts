@@ -1,4 +1,4 @@
-/** What a draft allows and refuses: identity, tree, status, stages, metadata, sanitized texts, units, records. */
+/** What a draft allows and refuses: identity, tree, status, stages, metadata, sanitized texts, undo steps, records. */
 
 import { describe, expect, it } from "vitest";
 import type { Block } from "../model/block.ts";
@@ -42,7 +42,7 @@ class World {
 const call = { kind: "tool_call", role: "model", metadata: { toolUseId: "1", toolName: "x" } } as const;
 
 describe("tree", () => {
-  it("[K10] ids are made of conversation, agent and op; the parent is the head unless told otherwise", async () => {
+  it("[K10] ids consist of conversation, agent and op; the parent is the head unless one is given", async () => {
     const world = await new World().open();
     const a = await world.create();
     const b = await world.create({}, "bob");
@@ -234,7 +234,7 @@ describe("metadata", () => {
 });
 
 describe("texts", () => {
-  it("[K14] half characters and NUL are replaced where they come in", async () => {
+  it("[K14] half characters and NUL are replaced on entry", async () => {
     const world = await new World().open();
     const { id } = await world.create({ text: "a\ud800\0" });
     await world.do((draft) => draft.append(id, "\udc00b\0"));
@@ -312,7 +312,7 @@ describe("units", () => {
     await append("a", "bot");
     await append("b", "bot");
     await append("c", "ann"); // promotes
-    await append("d", "bot"); // the session goes on
+    await append("d", "bot"); // the session continues
     await world.do((draft) => draft.splice(id, [{ at: 0, del: "", ins: "!" }]), "bot");
     await append("e", "bot"); // a new session
     await world.do((draft) => draft.splice(id, [{ at: 0, del: "", ins: "?" }]), "ann");
@@ -388,7 +388,8 @@ describe("records", () => {
     await world.do((draft) => draft.meta(answered, given));
     expect(await open()).toEqual([]);
 
-    // Some agents say that they ask no longer, and then that the call is cut off; others go on with the call.
+    // Some agents report that they no longer ask, and then that the call is cut off; others continue the
+    // call.
     await begin("w");
     const [withdrawn, left] = [await asks("5"), await asks("6")];
     const expired = { ask: { id: "a", kind: "permission", state: "expired", input: {} } } as JsonObject;
@@ -474,7 +475,7 @@ describe("records", () => {
   });
 });
 
-describe("results that are owed", () => {
+describe("results that are due", () => {
   const owed = async () => {
     const world = await new World().open();
     const { id } = await world.create({ ...call, text: "{}" });
@@ -500,7 +501,7 @@ describe("results that are owed", () => {
     expect(!isProblem(ended) && ended.metadata["waiting"]).toBe(undefined);
   });
 
-  it("[K38] one that grows ends its call when it is whole; a call that waits for none is not touched", async () => {
+  it("[K38] one that grows ends its call when it is complete; a call that waits for none is untouched", async () => {
     const { world, id } = await owed();
     const { id: grows } = await world.create({ ...result, parent: id });
     expect(await world.kernel.block(id)).toMatchObject({ status: "running" });
@@ -511,7 +512,7 @@ describe("results that are owed", () => {
     expect(await world.kernel.block(own.id)).toMatchObject({ status: "running" });
   });
 
-  it("[K38] a call that ended with its agent's lease is gone on with, and ended, by that agent's result", async () => {
+  it("[K38] a call that ended with its agent's lease is continued, and ended, by that agent's result", async () => {
     const { world, id } = await owed();
     await world.do(
       (draft) => draft.status(id, "error", { reason: "interrupted", lapsed: true }),

@@ -69,7 +69,7 @@ class World {
 }
 
 describe("order", () => {
-  it("[K2] nobody reads or hears of a write before it is committed, and its answer comes last", async () => {
+  it("[K2] nobody reads or is notified of a write before it is committed, and its answer comes last", async () => {
     const world = await new World().open();
     const block = await world.create("a");
     const events: string[] = [];
@@ -91,7 +91,7 @@ describe("order", () => {
     expect((await world.store.block(block.id))?.version).toBe(2);
   });
 
-  it("[K2] a listener that throws does not keep the answer from the writer, nor the news from others", async () => {
+  it("[K2] a listener that throws blocks neither the writer's answer nor other listeners", async () => {
     const world = new World();
     const thrown: unknown[] = [];
     const env = {
@@ -117,7 +117,7 @@ describe("order", () => {
     expect(thrown).toEqual([new Error("a bug")]);
   });
 
-  it("[K3] [K4] what waits goes into one commit, planned and told in order, with dense numbers", async () => {
+  it("[K3] [K4] queued writes go into one commit, planned and emitted in order, with dense numbers", async () => {
     const world = await new World().open();
     const blocks = await Promise.all(["a", "b", "c"].map((text) => world.create(text)));
     expect(world.store.commits).toHaveLength(1);
@@ -142,7 +142,7 @@ describe("order", () => {
     for (const told of world.told) expect(told.record.seq).toBe(told.ops.at(-1)?.seq);
   });
 
-  it("[K4] a plan that fails or throws leaves nothing, and the others of its batch stand", async () => {
+  it("[K4] a plan that fails or throws leaves nothing, and the others of its batch are kept", async () => {
     const world = await new World().open();
     const base = await world.create("base");
     const write = (plan: Parameters<Kernel["write"]>[1]["plan"]) =>
@@ -197,7 +197,7 @@ describe("order", () => {
     expect(await world.text(b.id, kernel)).toBe("b1");
   });
 
-  it("[K9] where it cannot be loaded, only the write that needs it fails, also in a batch that is planned again", async () => {
+  it("[K9] if it cannot be loaded, only the write that needs it fails, also in a batch that is planned again", async () => {
     const world = await new World().open();
     const block = await world.create("a");
     const kernel = new Kernel(world.env, world.store);
@@ -276,7 +276,7 @@ describe("stores that go wrong", () => {
     expect((await world.store.conversation(world.conversation))?.blocks).toBe(1);
   });
 
-  it("[K7] a commit whose answer is lost is found, told and answered once", async () => {
+  it("[K7] a commit whose answer is lost is found, emitted and answered once", async () => {
     const world = await new World().open();
     world.store.loseAnswers = 1;
     const block = await world.create("a");
@@ -285,7 +285,7 @@ describe("stores that go wrong", () => {
     expect((await world.create("b")).born).toBe(3);
   });
 
-  it("[K6] two kernels on one store: each takes in what the other wrote, then plans again", async () => {
+  it("[K6] two kernels on one store: each applies the other's writes, then plans again", async () => {
     const world = await new World().open();
     const other = new Kernel(world.env, world.store);
     const heard: number[] = [];
@@ -377,7 +377,7 @@ describe("texts in the end", () => {
     expect(state).toMatchObject({ text, chars: text.length, newlines: text.split("\n").length - 1 });
   });
 
-  it("[K29] a compaction changes nothing but how far back one can look", async () => {
+  it("[K29] a compaction changes nothing but how far back history reaches", async () => {
     const world = await new World().open();
     const block = await world.create("");
     const { id } = block;
@@ -396,7 +396,7 @@ describe("texts in the end", () => {
       compacted: { version, text: "one (bob)" },
       ops: [],
     });
-    // The stream goes on where it was, and what was undone before cannot be any more.
+    // The stream continues where it was, and earlier steps can no longer be undone.
     await world.kernel.append(id, "ann", "two ");
     await world.kernel.drain(id, "ann");
     expect(await world.text(id)).toBe("one two (bob)");

@@ -1,4 +1,4 @@
-// The three outcomes of a write: whatever the store does, at whichever call it begins, the answer is what became of it.
+// The three outcomes of a write: whatever the store does, from whichever call on, the answer is true.
 
 import { expect, it } from "vitest";
 import { Ingest } from "../ingest/ingest.ts";
@@ -21,7 +21,7 @@ class World {
   calls = 0;
   /** From this call on the store is away. */
   awayFrom = Number.POSITIVE_INFINITY;
-  /** What is lost of the first call: of the others the request is. */
+  /** What is lost of the first call: for the others it is the request. */
   lost: Lost = "request";
   kernel = this.#kernel();
 
@@ -58,7 +58,7 @@ class World {
     return texts.filter((each) => each === text).length;
   }
 
-  /** What it comes to; time goes on meanwhile. */
+  /** The outcome; time passes meanwhile. */
   async within<T>(work: Promise<T>): Promise<T | undefined> {
     let answer: T | undefined;
     void work.then((said) => {
@@ -97,7 +97,7 @@ it.each(ROWS)(
     else if (answer.problem === "storage") expect(there).toBe(0);
     else expect(answer.problem).toBe("uncertain");
     if (row.key === undefined) return;
-    // Sent again it is never said to be undone if it is done, and in the end it is there once.
+    // A repeated request is never reported as undone if it is done, and in the end it exists once.
     const again = await world.within(write());
     if (isProblem(again) && again.problem === "storage") expect(there).toBe(0);
     world.awayFrom = Number.POSITIVE_INFINITY;
@@ -109,7 +109,7 @@ it.each(ROWS)(
 it.each(
   [0, 1, 2, 3, 4, 5, 6].flatMap((from) => (["request", "answer"] as const).map((lost) => ({ from, lost }))),
 )(
-  "[K37] a stream that the store leaves at call $from, the $lost lost, is held and written once",
+  "[K37] a stream that the store drops at call $from, the $lost lost, is held and written once",
   async ({ from, lost }) => {
     const world = await World.open(true);
     const ingest = new Ingest(world.kernel, { conversation: world.conversation, agent: "claude" });

@@ -1,4 +1,4 @@
-/** The fast path of a streamed piece against the normal one: both make the same commit. */
+/** The fast path of a streamed piece compared with the normal one: both make the same commit. */
 
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -82,7 +82,7 @@ it("[K35] the fast path makes the commit that a draft makes", () => {
           turns: [],
           answers: [],
         });
-        // The fields are in the same order too: objects of another shape would make everything behind them slower.
+        // The fields are in the same order too: objects of another shape would slow down all later code.
         expect(JSON.stringify(commit.ops)).toBe(JSON.stringify(draft.ops));
         expect(JSON.stringify(commit.blocks)).toBe(JSON.stringify(draft.changedBlocks));
       },

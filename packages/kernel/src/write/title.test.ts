@@ -1,4 +1,4 @@
-/** Titles that nobody gave: the first sentence, cut at a word; never in the place of a person's. */
+/** Automatic titles: the first sentence, cut at a word; never replacing a person's title. */
 import { expect, it } from "vitest";
 import { isFromPrompt, titleFrom, titlePatch } from "./title.ts";
 

@@ -11,7 +11,7 @@ import type { ServerFrame } from "../frame.ts";
 import { Connection } from "./connection.ts";
 import { Throttle } from "./throttle.ts";
 
-/** A clock that only moves when it is told to, and what was asked of it. */
+/** A clock that only moves on request, and the requested timers. */
 class Clock implements Env {
   ms = 0;
   readonly asked: { readonly delayMs: number; readonly run: () => void }[] = [];
@@ -24,7 +24,7 @@ class Clock implements Env {
   };
   soon = (run: () => void) => void this.asked.push({ delayMs: 0, run });
 
-  /** Does what was asked for next; how long that was away. */
+  /** Runs the next timer; returns its delay. */
   async next(): Promise<number> {
     const { delayMs, run } = this.asked.shift() ?? { delayMs: 0, run: () => undefined };
     this.ms += delayMs;
@@ -78,7 +78,7 @@ describe("rounds", () => {
     expect(clock.asked).toEqual([]);
   });
 
-  it("[W20] what goes wrong for one comes to light, after the others were served", async () => {
+  it("[W20] an error for one surfaces after the others were served", async () => {
     const clock = new Clock();
     const throttle = new Throttle(clock);
     const served: string[] = [];
@@ -93,7 +93,7 @@ describe("rounds", () => {
 });
 
 describe("one encoding for many", () => {
-  it("[W21] the text is what each frame says, whatever was encoded before", async () => {
+  it("[W21] each frame has its own text, whatever was encoded before", async () => {
     const { heard, write } = await follow([1, 1, 7]);
     await write(["a\n", "b\n"]);
     const [first, second, other] = heard.map((frames) => frames.filter(({ type }) => type === "changes"));
@@ -103,14 +103,14 @@ describe("one encoding for many", () => {
       const third = other![index]!;
       if (frame.type !== "changes" || third.type !== "changes" || twin.type !== "changes")
         throw new Error("not told");
-      expect(twin.ops).toBe(frame.ops); // the very same, so that it is encoded once
+      expect(twin.ops).toBe(frame.ops); // the very same object, so that it is encoded once
       expect(third.ops).toBe(frame.ops);
       for (const each of [frame, third, twin, third, frame])
         expect(JSON.parse(encodeFrame(each))).toEqual(JSON.parse(JSON.stringify(each)));
     });
   });
 
-  it("[W21] who came later, or was held up, is told what it lacks and nothing else", async () => {
+  it("[W21] a late or delayed client gets what it lacks and nothing else", async () => {
     const { heard, write, join, hold } = await follow([1]);
     await write(["a\n"]);
     hold(0, 1);
@@ -128,7 +128,7 @@ describe("one encoding for many", () => {
     expect(told(1)).toBe("b\nc\nd\n");
   });
 
-  it("[W21] a frame that shares its ops with another but nothing else is encoded anew", () => {
+  it("[W21] a frame that shares its ops with another but nothing else is encoded again", () => {
     const ops: [] = [];
     const frame = (seq: number): ServerFrame => ({
       type: "changes",

@@ -62,7 +62,7 @@ function sessionTools(auth: Auth) {
     access: "owner",
     sensitive: () => true,
     async run({ kernel }: Call, { id }) {
-      // Of another node's the entry in the audit log is what ends it: every node reads that.
+      // For another node's, its entry in the audit log ends it: every node reads that.
       const isElsewhere = kernel.store.nodes !== undefined && !auth.sessions.isOwn(id);
       if (auth.sessions.revoke(id) || isElsewhere) return { revoked: true };
       return problem("not_found", `there is no session ${id}`);

@@ -44,7 +44,7 @@ export class Audit {
   }
 }
 
-/** What a call is about: its fields, and what the block that it names would do. */
+/** The subject of a call: its fields, and the effects of the block that it names. */
 export async function aboutCall(kernel: Kernel, input: unknown): Promise<JsonObject> {
   const fields = (typeof input === "object" && input !== null ? input : {}) as JsonObject;
   const { confirmation: _, ...about } = fields;
@@ -62,7 +62,7 @@ function subject({ metadata }: Block): JsonObject {
   };
 }
 
-/** Long texts are cut, and what is nested is kept as text: an entry is for people to read. */
+/** Long texts are cut, and nested values are stored as text: an entry is for people to read. */
 function shortened(details: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(details)

@@ -48,7 +48,7 @@ describe("[R47] the files", () => {
     },
   );
 
-  it("[AC12] other tokens are kept as hashes, in a file of the same kind", () => {
+  it("[AC12] other tokens are stored as hashes, in a file of the same kind", () => {
     const token = auth().create("codex-mcp", "agent");
     expect(modeOf("tokens.json")).toBe("600");
     expect(readFileSync(join(home, "tokens.json"), "utf8")).not.toContain(token);
@@ -56,7 +56,7 @@ describe("[R47] the files", () => {
     expect(auth).toThrow(/chmod 600/);
   });
 
-  it("[AC14] a file of tokens that goes bad while the server runs opens nothing, and the owner stays in", () => {
+  it("[AC14] a token file that becomes unreadable while the server runs opens nothing, and the owner stays in", () => {
     const running = auth();
     const token = running.create("codex-mcp", "agent");
     const faults: string[] = [];
@@ -107,7 +107,7 @@ describe("tokens", () => {
     expect(faults.join()).toContain("the token of claude");
   });
 
-  it("[AC12] name their agent and role, and what another process makes or takes back counts at once", () => {
+  it("[AC12] name their agent and role, and another process's new and revoked ones take effect at once", () => {
     const [running, command] = [auth(), auth()];
     const token = command.create("codex-mcp", "agent");
     const screen = command.create("screen", "viewer");
@@ -135,7 +135,7 @@ describe("tokens", () => {
   });
 
   it.each(["olive", ownerName(), "blockyard", "disk", "Bad Name", "", "../x", "a:b", "x".repeat(65)])(
-    "[AC12] none is made for %j",
+    "[AC12] none is created for %j",
     (name) => {
       expect(() => auth().create(name, "agent")).toThrow();
     },
@@ -143,12 +143,12 @@ describe("tokens", () => {
 });
 
 describe("[R48] comparing", () => {
-  it("[AC8] looks at hashes of equal length with a comparison that takes the same time, and at every record", () => {
+  it("[AC8] compares hashes of equal length in constant time, against every record", () => {
     const source = readFileSync(new URL("./auth.ts", import.meta.url), "utf8");
     const body = source.slice(source.indexOf("  byToken("), source.indexOf("  sessionsOf("));
     expect(body.match(/timingSafeEqual\(hash/g)).toHaveLength(2);
     expect(body).not.toMatch(/===\s*(token|hash)|(token|hash)\s*===|break|startsWith|localeCompare/);
-    // The loops go on behind a hit: how long it takes tells nothing about where the token stands.
+    // The loops continue after a hit: the time taken reveals nothing about the token's position.
     for (const loop of body.split("for (").slice(1))
       expect(loop.slice(0, loop.indexOf("return found"))).not.toContain("return");
   });
@@ -171,7 +171,7 @@ describe("[R48] comparing", () => {
 });
 
 it.each(["owner", "user", "you", "system", "assistant", "root"])(
-  "[AC268] no token is made for %s, which would be taken for somebody else",
+  "[AC268] no token is created for %s, which would be mistaken for somebody else",
   (name) => {
     const home = mkdtempSync(join(tmpdir(), "blockyard-names-"));
     const auth = new Auth(home, "ann", () => 0);

@@ -26,11 +26,11 @@ export interface Caller {
   readonly agent: string;
   readonly role: CallerRole;
   /**
-   * How it came in. A page has shown a session's cookie and a ticket that only our page can get. A cookie alone could come
-   * from any server on this host: it opens the page's own files and nothing else.
+   * How a request was authenticated. A page has shown a session cookie and a ticket that only our page can get. A
+   * cookie alone could come from any server on this host: it opens the page's own files and nothing else.
    */
   readonly by: "token" | "page" | "cookie";
-  /** Which token it was, where it is one that can be taken back. */
+  /** The token used, if it can be revoked. */
   readonly hash?: string;
   /** Which session of a browser it is. */
   readonly session?: string;
@@ -62,7 +62,7 @@ export class Auth {
   /** Their hashes, to compare. */
   #hashes: readonly Buffer[] = [];
   #tokensSeen = "";
-  /** Told when the file of tokens cannot be used; until it can, none of them opens anything. */
+  /** Called when the token file cannot be used; until it can, none of them opens anything. */
   onFault: ((message: string) => void) | undefined;
 
   constructor(home: string, ownerAgent: string, now: () => number) {
@@ -87,7 +87,7 @@ export class Auth {
     return session && this.callerOf(session, session.id === proven ? "page" : "cookie");
   }
 
-  /** The agent or viewer whose token this had at the last look. No leave: only whose turn it is, and whether that has come. */
+  /** The agent or viewer that had this token at the last check. It grants nothing: it only decides whose turn it is. */
   guest({ authorization = "" }: Credentials): TokenRecord | undefined {
     if (!authorization.startsWith("Bearer ")) return undefined;
     const hash = sha256(authorization.slice("Bearer ".length)).toString("hex");
@@ -108,8 +108,8 @@ export class Auth {
   }
 
   /**
-   * The sessions of a browser, the owner's first: a viewer's is beside it. Whoever else serves pages on this host name can
-   * set cookies of any name here, so each that could be ours is tried, also several of one name.
+   * The sessions of a browser, the owner's first; a viewer's can exist beside it. Any server on this host name can set
+   * cookies of any name here, so each that could be ours is tried, also several of one name.
    */
   sessionsOf({ cookie }: Credentials, port: number): readonly PageSession[] {
     const found = new Map<string, PageSession>();
@@ -134,7 +134,7 @@ export class Auth {
     return this.#tokens.some((record) => record.hash === hash && record.role === "viewer");
   }
 
-  /** A link's code, for the owner's browser, or for that of a viewer whose token is given. It works once. */
+  /** A sign-in link's code, for the owner's browser, or for that of a viewer whose token is given. It works once. */
   makeLink(token = this.ownerToken, name = ""): string {
     const caller = this.byToken(token);
     if (!caller || caller.role === "agent")
@@ -151,7 +151,7 @@ export class Auth {
     return this.#tokens.some((record) => record.hash === hash);
   }
 
-  /** Trades a link's code; undefined for one that was used, has ended, or never was. */
+  /** Exchanges a link's code; undefined if it was used, has expired, or never existed. */
   trade(code: string, name: string): ReturnType<PageSessions["trade"]> {
     const traded = this.sessions.trade(code, name);
     return traded && this.#isKnown(traded.session) ? traded : undefined;
@@ -167,7 +167,7 @@ export class Auth {
     return recent.length > BAD_TOKENS_PER_MINUTE ? GUESS_DELAY_MS : 0;
   }
 
-  /** Makes a token for an agent or a viewer. It is shown once; only its hash is kept. */
+  /** Creates a token for an agent or a viewer. It is shown once; only its hash is stored. */
   create(agent: string, role: "agent" | "viewer"): string {
     if (!isAgentId(agent)) {
       throw new AuthError(
@@ -217,7 +217,7 @@ export class Auth {
     }
   }
 
-  /** Another process (the `token` command) may have changed them: a revoked token ends at once. */
+  /** Another process (the `token` command) may have changed them: revoking a token takes effect at once. */
   #readTokens(): void {
     const path = join(this.#home, "tokens.json");
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -276,7 +276,7 @@ function readOrMakeToken(path: string): string {
   const made = () => `${randomBytes(32).toString("base64url")}\n`;
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === undefined) createPrivate(path, made());
-  else if (size === 0) writePrivate(path, made()); // what a failed write has left: there is no token to lose
+  else if (size === 0) writePrivate(path, made()); // left by a failed write: there is no token to lose
   refuseIfReadable(path, statSync(path).mode);
   const token = readFileSync(path, "utf8").trim();
   if (!/^[A-Za-z0-9_-]{43}$/.test(token)) {
@@ -296,7 +296,7 @@ function sha256(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** What a request shows of who has sent it. */
+/** The credentials in a request. */
 export interface Credentials {
   readonly authorization?: string | undefined;
   readonly cookie?: string | undefined;
@@ -312,12 +312,12 @@ function cookiePrefix(port: number): string {
   return `blockyard-${port}-`;
 }
 
-/** What a session's cookie looks like: an id, what it says, and a signature. */
+/** The form of a session cookie: an id, its content, and a signature. */
 const COOKIE = /^([0-9a-f]{16})=([\w-]{100,}\.[\w-]{43})$/;
 
 /**
- * Those that could be a session's, each once, however many others there are: of this length, few fit into a request. Only what was
- * signed here costs a look at the disk.
+ * Cookies that could be a session's, each once, however many others there are: only a few of this length fit into a
+ * request. Only our own signed ones need a disk read.
  */
 function cookiesOf(header: string | undefined, port: number): readonly { id: string; secret: string }[] {
   const prefix = cookiePrefix(port);

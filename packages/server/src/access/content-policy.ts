@@ -9,7 +9,7 @@ export const PAGE_POLICY =
   "worker-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * The policy of a document that runs the script with this hash, inside of our own page only. It has no origin, so it has
+ * The policy of a document that runs the script with this hash, only inside our own page. It has no origin, so it has
  * neither cookies nor keys, and may load nothing: no style, no picture, no font, no address.
  * @param hash SHA-256 of the script, in base64.
  */

@@ -61,5 +61,5 @@ export const auditList = contract({
   output: z.object({ entries: z.array(entrySchema) }),
 });
 
-/** What the owner can ask of access. */
+/** What the owner can request of access. */
 export const accessContracts = [tokenCreate, tokenRevoke, sessionList, sessionRevoke, auditList] as const;

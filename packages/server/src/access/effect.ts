@@ -7,7 +7,7 @@
 
 import type { Allowance } from "./allowance.ts";
 
-/** In this order they are named to people. */
+/** In the order in which people see them. */
 const EFFECT_KINDS = ["read", "write", "run", "fetch"] as const;
 export type EffectKind = (typeof EFFECT_KINDS)[number];
 
@@ -18,9 +18,9 @@ export interface Effect {
   readonly kind: EffectKind;
   /** The file that it is about, from the workspace's root. */
   readonly path?: string;
-  /** Why the file is guarded; absent where it is not, or is granted to who asks. */
+  /** Why the file is guarded; absent if it is not, or the caller has a grant. */
   readonly guard?: string;
-  /** What cannot be known of the call, so that it always asks. */
+  /** What cannot be known of the call, so that it always needs approval. */
   readonly unknown?: string;
 }
 
@@ -34,7 +34,7 @@ const LEAVE: Readonly<Record<EffectKind, Readonly<Record<PathClass, Leave>>>> = 
   fetch: { ordinary: "ask", guarded: "ask" },
 };
 
-/** The effects for which the owner has to be asked, of a call in a turn with these allowances. */
+/** The effects that need the owner's approval, for a call in a turn with these allowances. */
 export function toAsk(effects: readonly Effect[], allow: readonly Allowance[]): readonly Effect[] {
   return effects.filter((effect) => {
     if (effect.unknown !== undefined) return true;
@@ -43,12 +43,12 @@ export function toAsk(effects: readonly Effect[], allow: readonly Allowance[]): 
   });
 }
 
-/** Whether a call only looks, so that others may run beside it. */
+/** Whether a call only reads, so that others may run concurrently. */
 export function onlyReads(effects: readonly Effect[]): boolean {
   return effects.every(({ kind }) => kind === "read");
 }
 
-/** Why the owner is asked, where the call itself does not show it. */
+/** Why approval is needed, if the call itself does not show it. */
 export function reasonToAsk(asked: readonly Effect[]): string | undefined {
   const reasons = asked.flatMap(({ path, guard, unknown }) => {
     if (unknown !== undefined) return [unknown];

@@ -1,4 +1,4 @@
-/** Which addresses are ours. The guard itself is tried on a real port, in test/access. */
+/** Which addresses are ours. The guard itself is tested on a real port, in test/access. */
 import type { IncomingMessage } from "node:http";
 import { hostname } from "node:os";
 import { describe, expect, it } from "vitest";
@@ -39,7 +39,7 @@ describe("[AC2] the addresses of a server", () => {
     expect(addressesOf(plain("127.0.0.1"), 443).hosts.has("127.0.0.1")).toBe(false);
   });
 
-  it("[AC2] hold the names in its certificate, by which it is called where it listens everywhere", () => {
+  it("[AC2] include the names in its certificate, by which it is reached if it listens everywhere", () => {
     const place = secure("0.0.0.0", "localhost", "yard.example.org");
     const { hosts, origins } = addressesOf(place, 4567);
     expect(hosts.has("yard.example.org:4567")).toBe(true);

@@ -19,7 +19,10 @@ export interface Refusal {
 }
 
 export interface Addresses {
-  /** As browsers see it: cookies are named after it. Behind a proxy it is the proxy's, the same for every node there. */
+  /**
+   * The scheme as browsers see it: cookies are named after it. Behind a proxy it is the proxy's, the same for every
+   * node there.
+   */
   readonly port: number;
   /** Exact values of the Host header. */
   readonly hosts: ReadonlySet<string>;
@@ -27,22 +30,22 @@ export interface Addresses {
   readonly origins: ReadonlySet<string>;
 }
 
-/** Where the server listens, and what it is called. */
+/** Where the server listens, and under which names. */
 export interface Place {
   readonly host: string;
   readonly secure: boolean;
   /** Those in its certificate. */
   readonly names: readonly string[];
-  /** Where people reach it through a program that stands in front of it. */
+  /** Its public address, through a reverse proxy. */
   readonly origin?: string;
 }
 
 const EVERYWHERE = ["0.0.0.0", "::"];
-/** Not `[::1]`, where it does not listen there: another program may, and its pages would be taken for ours. */
+/** Not `[::1]` if it does not listen there: another program may, and its pages would count as ours. */
 const LOCAL = ["127.0.0.1", "localhost"];
 const LOOPBACK = [...LOCAL, "[::1]"];
 
-/** Where people reach the server: where it listens everywhere, under the name in its certificate, if there is one. */
+/** The public address: if the server listens everywhere, the name in its certificate, if there is one. */
 export function urlOf({ host, secure, names, origin }: Place, port: number): string {
   if (origin !== undefined) return origin;
   const called = names.find((name) => !LOOPBACK.includes(name)) ?? "127.0.0.1";
@@ -63,7 +66,7 @@ export function addressesOf(
 ): Addresses {
   const all = new Set([...LOCAL, ...(EVERYWHERE.includes(host) ? ownNames() : [bracketed(host)]), ...names]);
   const hosts = new Set([...all].map((name) => `${name}:${port}`));
-  // Browsers leave the scheme's own port away.
+  // Browsers omit the scheme's default port.
   if (port === (secure ? 443 : 80)) for (const name of all) hosts.add(name);
   const origins = new Set([...hosts].map((value) => `${secure ? "https" : "http"}://${value}`));
   if (localPort !== undefined) hosts.add(`127.0.0.1:${localPort}`);
@@ -79,13 +82,13 @@ function portOf(origin: string): number {
   return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }
 
-/** Whether the browser speaks TLS, with the server or with the program in front of it; that may put its own Host in place. */
+/** Whether the browser speaks TLS, with the server or with a proxy; that may set its own Host. */
 export function isSecure({ headers }: IncomingMessage, { secure, origin }: Place): boolean {
   if (secure || !origin?.startsWith("https:")) return secure;
   return headers.host === new URL(origin).host || headers["x-forwarded-proto"] === "https";
 }
 
-/** The names of a machine that listens on all its addresses: those, and what it calls itself. */
+/** The names of a machine that listens on all its addresses: those addresses, and its host name. */
 function ownNames(): readonly string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return [hostname().toLowerCase(), ...addresses.map(({ address }) => bracketed(address))];
@@ -95,7 +98,7 @@ function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** What carries the ticket of our page. A browser's socket has no headers of its own. */
+/** The subprotocol that carries our page's ticket: a browser's socket has no headers of its own. */
 const TICKET_HEADER = "x-blockyard-ticket";
 /** What carries the signature of our page under one call. */
 export const PROOF_HEADER = "x-blockyard-proof";
@@ -129,7 +132,7 @@ export function guard(
 /** The addresses at which a page shows that it is ours. */
 const PROVING: readonly string[] = ["/v1/session", "/v1/session/bind", "/v1/session/ticket"];
 
-/** What a browser asks for before our page can show that it is ours: the page's files, and the way to show it. */
+/** What a browser requests before our page can authenticate: the page's files, and the way to authenticate. */
 function isForCookies({ method, url = "" }: IncomingMessage): boolean {
   const path = pathOf(url);
   return PROVING.includes(path) || (method === "GET" && isPagePath(path));
@@ -159,7 +162,7 @@ export function isPagePath(path: string): boolean {
   return !/^\/(v1|mcp|health|metrics)(\/|$)/.test(path);
 }
 
-/** What a person calls the browser that has come. */
+/** The user's name for this browser. */
 export function browserOf({ headers }: IncomingMessage): string {
   const agent = headers["user-agent"] ?? "";
   const named = (table: typeof BROWSERS) => table.find(([, mark]) => mark.test(agent))?.[0];
@@ -168,7 +171,7 @@ export function browserOf({ headers }: IncomingMessage): string {
   return system === undefined ? browser : `${browser} on ${system}`;
 }
 
-/** Each also says the names of those below it, to be taken for them. */
+/** Each also names those below it, to avoid being mistaken for them. */
 const BROWSERS: readonly (readonly [string, RegExp])[] = [
   ["Edge", /\bEdg(A|iOS)?\//],
   ["Opera", /\bOPR\//],
@@ -191,7 +194,7 @@ export function isRefusal(value: Caller | Refusal): value is Refusal {
   return "status" in value;
 }
 
-/** Why a request has come to the wrong place. */
+/** Why a request came to the wrong place. */
 export function checkAddress(request: IncomingMessage, addresses: Addresses): Refusal | undefined {
   const hosts = request.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
   if (hosts.length !== 1) return refusal(400, "exactly one Host header is required");
@@ -214,9 +217,9 @@ export function checkAddress(request: IncomingMessage, addresses: Addresses): Re
 }
 
 /**
- * Cookies do not know ports: a page of another server on this machine counts as the same site, and its pictures and
- * scripts would come with the cookie and without an Origin. The browser says where they are from. Following a link is
- * allowed, since its answer goes to the owner's eyes only.
+ * Cookies ignore ports: a page of another server on this machine counts as the same site, and its requests for images
+ * and scripts would carry the cookie without an Origin. The browser reports their source. Following a link is allowed,
+ * since only the owner sees the answer.
  */
 function isFromElsewhere({ headers }: IncomingMessage): boolean {
   const site = headers["sec-fetch-site"];

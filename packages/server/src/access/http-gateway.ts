@@ -44,15 +44,15 @@ interface HttpGatewayOptions {
   readonly place: Place;
   readonly auth: Auth;
   readonly log: Log;
-  /** Where it is written down whom a link has let in. */
+  /** The log of sign-ins by link. */
   readonly audit: Audit;
-  /** What a caller may send, and how long until it may send more. */
+  /** A caller's quota, and how long until it may send more. */
   readonly quotas: Pick<Quotas, "take" | "waits">;
-  /** Where requests of others than the owner wait to be looked at. */
+  /** Where requests of others than the owner wait for processing. */
   readonly rounds: Rounds;
-  /** Told while the owner waits for an answer. */
+  /** Called while the owner waits for an answer. */
   readonly ownerFirst: OwnerFirst;
-  /** Told of every refusal. */
+  /** Called on every refusal. */
   readonly onRefused?: () => void;
 }
 
@@ -75,7 +75,7 @@ export class HttpGateway {
   readonly #options: HttpGatewayOptions;
   readonly #callers = new WeakMap<IncomingMessage, Caller>();
   readonly #inside = new Set<Inside>();
-  /** Connections on which nobody has shown a credential yet, oldest first. */
+  /** Unauthenticated connections, oldest first. */
   readonly #unauthenticated = new Map<string, Socket>();
   /** Where each agent and viewer is connected from, by the hash of its token. */
   readonly #places = new Map<string, Set<string>>();
@@ -90,7 +90,7 @@ export class HttpGateway {
     this.#watch.unref();
   }
 
-  /** Nobody is let in before the port is known. */
+  /** Nobody is admitted before the port is known. */
   open(port: number, localPort?: number): void {
     this.#addresses = addressesOf(this.#options.place, port, localPort);
   }
@@ -99,7 +99,7 @@ export class HttpGateway {
     clearInterval(this.#watch);
   }
 
-  /** Who may write and has a request or a socket open here now. */
+  /** Callers with write access that have a request or a socket open here now. */
   agents(): ReadonlySet<string> {
     const present = new Set<string>();
     for (const { caller } of this.#inside) if (may(caller.role, "present")) present.add(caller.agent);
@@ -136,11 +136,11 @@ export class HttpGateway {
     if (guest === undefined) return this.#admit(request, response, next);
     const waitMs = quotas.waits(guest.agent);
     if (waitMs > 0) return this.#turnAway(request, response, guest.hash, waitMs);
-    // Whether they may is looked at in turn as well: many of them may ask in the same moment.
+    // The access check also waits its turn: many requests may arrive at the same moment.
     rounds.enter(() => this.#admit(request, response, next));
   }
 
-  /** Who asks too often is told so by its token and address alone: nothing else that it asks costs anything. */
+  /** A caller over its limit is refused by token and address alone: nothing else that it sends costs anything. */
   #turnAway(request: IncomingMessage, response: ServerResponse, hash: string, waitMs: number): void {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     const isSeated = this.#seat({ hash }, request.socket);
@@ -166,7 +166,7 @@ export class HttpGateway {
     if (!this.#seat(caller, request.socket))
       return this.#refuse(request, TOO_MANY, (body) => endWith(request, response, TOO_MANY, body));
     this.#unauthenticated.delete(placeOf(request.socket));
-    // A link that was used leads a browser that has a session already to the page all the same.
+    // A used link still opens the page in a browser that already has a session.
     if (linkCode(request, url) !== undefined) return redirect(response, url);
     const waitMs = this.#options.quotas.take(caller);
     if (waitMs > 0) {
@@ -182,9 +182,9 @@ export class HttpGateway {
     next(request, response);
   }
 
-  /** `next` answers whether the path is one that can be upgraded. */
+  /** `next` answers whether the path can be upgraded. */
   upgrade(request: IncomingMessage, socket: Duplex, next: (caller: Caller, url: URL) => boolean): void {
-    // From here on nobody else listens for errors of this socket, and one that nobody hears ends the process.
+    // From here on nobody else handles this socket's errors, and an unhandled one ends the process.
     socket.on("error", () => socket.destroy());
     const url = targetOf(request);
     const caller = guard(request, this.#options.auth, this.#addresses, url ?? new URL("http://localhost"));
@@ -200,8 +200,8 @@ export class HttpGateway {
   }
 
   /**
-   * A link's code for a session: its cookie, and the secret with which the page binds it, which the page takes out of the
-   * address at once. False where there is no code that holds.
+   * Exchanges a link's code for a session: its cookie, and the secret with which the page binds it, which the page
+   * removes from the address at once. False without a valid code.
    */
   #trade(request: IncomingMessage, response: ServerResponse, url: URL): boolean {
     const { auth, place, log, audit } = this.#options;
@@ -225,7 +225,7 @@ export class HttpGateway {
     return true;
   }
 
-  /** The caller of a tool; with the proof of its page, where it has signed this call. */
+  /** The caller of a tool; with the proof of its page, if it has signed this call. */
   callerWith(request: IncomingMessage, tool: string, body: Uint8Array): Caller {
     const caller = this.callerOf(request);
     const signed = request.headers[PROOF_HEADER];
@@ -261,7 +261,7 @@ export class HttpGateway {
     else setTimeout(() => end(body), refusal.delayMs * (1 + Math.random())).unref();
   }
 
-  /** Counts a connection to whoever uses it; false where that one has too many. The owner may have all there are. */
+  /** Counts a connection for its caller; false if that has too many. The owner may use all there are. */
   #seat({ hash }: Pick<Caller, "hash">, socket: Socket): boolean {
     if (hash === undefined) return true;
     const places = this.#places.get(hash) ?? new Set();
@@ -296,7 +296,7 @@ export class HttpGateway {
   }
 }
 
-/** What a request to the session's addresses says. */
+/** The body of a request to the session's addresses. */
 export interface SessionAsked {
   readonly sessions: readonly PageSession[];
   readonly origin: string;
@@ -325,7 +325,7 @@ const TOO_MANY: Refusal = {
   delayMs: 0,
 };
 
-/** What is asked for; undefined if that is no path. */
+/** The requested path; undefined if it is not one. */
 function targetOf({ url }: IncomingMessage): URL | undefined {
   if (!url?.startsWith("/") || url.startsWith("//")) return undefined;
   return URL.canParse(url, "http://localhost") ? new URL(url, "http://localhost") : undefined;
@@ -337,12 +337,12 @@ function linkCode({ method }: IncomingMessage, { pathname, searchParams }: URL):
   return searchParams.get("link") ?? undefined;
 }
 
-/** Under TLS a request has another socket than its connection, at the same place. */
+/** Under TLS a request's socket is another object than its connection's, with the same addresses. */
 function placeOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** A request without one never ends for whoever does not read it: how long its answer takes is no matter of its body. */
+/** A request without a body never ends if nobody reads it: its time to answer is not a body's. */
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }

@@ -23,14 +23,14 @@ export class PageProof {
     return this.#sealed("challenge", `${this.#now() + CHALLENGE_MS}.${randomBytes(16).toString("hex")}`);
   }
 
-  /** The ticket for a signed challenge; undefined where the signature is not that of the session's page at this origin. */
+  /** The ticket for a signed challenge; undefined if the signature is not that of the session's page at this origin. */
   ticket(session: Keyed, origin: string, challenge: string, signature: string): string | undefined {
     if (!this.#isSigned(session, ["ticket", origin, session.id, challenge], signature)) return undefined;
     if (this.#opened("challenge", challenge) === undefined) return undefined;
     return this.#sealed("ticket", `${this.#now() + TICKET_MS}.${session.id}`);
   }
 
-  /** The word that a signed call uses up; undefined where it is not this call that the session's page has signed. */
+  /** The nonce that a signed call uses up; undefined if the session's page has not signed this call. */
   call(session: Keyed, origin: string, signed: string, tool: string, body: Uint8Array): string | undefined {
     const at = signed.lastIndexOf(".");
     const [challenge, signature] = [signed.slice(0, Math.max(0, at)), signed.slice(at + 1)];
@@ -56,7 +56,7 @@ export class PageProof {
     return `${said}.${this.#seal(what, said)}`;
   }
 
-  /** What was sealed, if it was by us and has not ended. */
+  /** The sealed content, if we sealed it and it has not expired. */
   #opened(what: string, sealed: string): string | undefined {
     const [until = "", said = "", seal = ""] = sealed.split(".", 3);
     const expected = Buffer.from(this.#seal(what, `${until}.${said}`));

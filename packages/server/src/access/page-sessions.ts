@@ -24,7 +24,7 @@ import { removePrivate, writePrivate } from "../system/private-file.ts";
 import { BIND_MS, LINK_MS, SESSION_MS, SESSION_NAME_CHARS } from "./limits.ts";
 import { isKey } from "./page-proof.ts";
 
-/** For whom a link or a session is. */
+/** The user of a link or a session. */
 interface Guest {
   readonly role: "owner" | "viewer";
   readonly agent: string;
@@ -65,7 +65,7 @@ export class PageSessions {
   readonly #sessions: string;
   readonly #now: () => number;
   readonly #key: string;
-  /** What the ids of this node's sessions begin with. */
+  /** The prefix of this node's session ids. */
   readonly #tag: string;
 
   constructor(home: string, now: () => number, key: string) {
@@ -120,12 +120,12 @@ export class PageSessions {
     const session = JSON.parse(Buffer.from(said, "base64url").toString("utf8")) as PageSession;
     if (session.id !== id || !(session.expiresAt > this.#now())) return undefined;
     if (!this.isOwn(id)) return session;
-    // What the file says is newer: a cookie of before the binding binds nothing a second time.
+    // The file is newer: a cookie from before the binding binds nothing a second time.
     const kept = this.get(id);
     return kept && { ...session, ...kept };
   }
 
-  /** Whether a session goes on that was opened before. */
+  /** Whether an earlier session is still valid. */
   isLive(id: string): boolean {
     return !this.isOwn(id) || this.get(id) !== undefined;
   }
@@ -181,14 +181,14 @@ function read(folder: string, name: string): Readonly<Record<string, unknown>> |
   }
 }
 
-/** Whether it was there, and this call has removed it, for good. */
+/** Whether it existed, and this call has removed it for good. */
 function remove(folder: string, name: string): boolean {
   return removePrivate(join(folder, name));
 }
 
 function names(folder: string): readonly string[] {
   try {
-    // What is being written has another name until it is whole.
+    // A file has a temporary name until it is complete.
     return readdirSync(folder).filter((name) => /^[0-9a-f]+$/.test(name));
   } catch {
     return [];

@@ -1,4 +1,4 @@
-/** What an agent or viewer may ask for and store in a while. */
+/** What an agent or viewer may request and store over time. */
 import { CALLER_ROLES, limits, type Op, VirtualEnv } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import type { Caller } from "./auth.ts";
@@ -9,7 +9,7 @@ const op = (body: object) => ({ agent: "ann", seq: 2, body }) as unknown as Op;
 const create = (agent: string, text: string) =>
   ({ agent, body: { type: "create", text, metadata: {} } }) as unknown as Op;
 
-it("[AC226] a burst is taken, a flood is told how long to wait, and the owner never", async () => {
+it("[AC226] a burst passes, a flood gets a wait time, and the owner is never limited", async () => {
   const env = new VirtualEnv(1);
   const quotas = new Quotas(env);
   const viewer = caller("wall", "viewer");
@@ -39,7 +39,7 @@ it("[AC226] messages that have come already are a debt, long ones more", () => {
   expect(long).toBeGreaterThan((60 / limits.requestsPerMinute) * 60_000);
 });
 
-it("[AC226] a call that is turned away costs as much as five", () => {
+it("[AC226] a refused call costs as much as five", () => {
   const quotas = new Quotas(new VirtualEnv(1));
   const viewer = caller("wall", "viewer");
   let asked = 0;
@@ -64,7 +64,7 @@ it.each<[string, (quotas: Quotas, chars: number) => void]>([
     "metadata",
     (quotas, chars) => quotas.stored([op({ type: "meta", metadata: { extra: "x".repeat(chars) } })]),
   ],
-])("[AC227] %s counts as long as it is", (_, store) => {
+])("[AC227] %s counts by its length", (_, store) => {
   const quotas = new Quotas(new VirtualEnv(1));
   const ann = caller("ann", "agent");
   quotas.kept(ann, limits.storedCharsPerHour - 10_000);
@@ -105,7 +105,7 @@ it("[AC227] blocks and text that an agent stores are counted, and it waits when 
   });
 });
 
-it("[AC227] what is stored is counted for every role but the owner, whatever else it may do", () => {
+it("[AC227] stored data counts for every role but the owner, whatever else it may do", () => {
   const quotas = new Quotas(new VirtualEnv(1));
   const bytes = limits.storedCharsPerHour + 1;
   for (const role of CALLER_ROLES) quotas.kept(caller(role, role), bytes);

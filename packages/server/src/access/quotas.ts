@@ -11,10 +11,10 @@ import type { Caller } from "./auth.ts";
 import { BYTES_PER_REQUEST, MAX_ACCOUNTS, OP_CHARS, TURNED_AWAY_REQUESTS } from "./limits.ts";
 
 interface Account {
-  /** What is left of the bucket, and when that was so. */
+  /** The rest of the bucket, and its time. */
   left: number;
   atMs: number;
-  /** The hour that is counted, what was stored in it. */
+  /** The counted hour, and what was stored in it. */
   hourMs: number;
   blocks: number;
   chars: number;
@@ -30,14 +30,14 @@ export class Quotas {
     this.#env = env;
   }
 
-  /** Takes a request out of the caller's bucket; how long until it may send it, if not now. */
+  /** Takes a request from the caller's bucket; returns how long it has to wait, if it may not send it now. */
   take(caller: Caller): number {
     const waitMs = this.#waitMs(caller);
     if (waitMs === 0) this.charge(caller, 0);
     return waitMs;
   }
 
-  /** Takes a message that has come already, also where it is too much: how long until the next should be read. */
+  /** Takes a received message, even over the limit: returns how long until the next should be read. */
   charge(caller: Caller, bytes: number): number {
     if (caller.role === "owner") return 0;
     this.#account(caller.agent).left -= 1 + bytes / BYTES_PER_REQUEST;
@@ -69,7 +69,8 @@ export class Quotas {
     for (const { agent, seq, body } of ops) {
       const account = this.#hour(agent);
       account.chars += OP_CHARS;
-      // A conversation takes as much as a block, and a turn or an editor's update as much as it is long, whatever it says.
+      // A conversation counts as a block, and a turn or an editor's update by its length, whatever it
+      // contains.
       if (seq === 1) account.blocks++;
       if (body.type === "turn") account.chars += JSON.stringify(body.turn).length;
       if (body.type === "splice") account.chars += body.update.length;
@@ -81,14 +82,14 @@ export class Quotas {
     }
   }
 
-  /** Counts a file that an agent has opened: the disk writes its block, the agent has asked for it. */
+  /** Counts a file that an agent has opened: the disk writes its block, but the agent requested it. */
   opened(agent: string, chars: number): void {
     const account = this.#hour(agent);
     account.blocks++;
     account.chars += OP_CHARS + chars;
   }
 
-  /** Counts what an agent has stored that is no op: pictures, and its stream as it came. */
+  /** Counts what an agent has stored outside of ops: pictures, and its raw stream. */
   kept({ agent, role }: Caller, bytes: number): void {
     if (role !== "owner") this.#hour(agent).chars += bytes;
   }

@@ -28,7 +28,7 @@ export function endWith(
   response.end(isPerson(request) ? refusalPage(body.message) : JSON.stringify(body));
 }
 
-/** The page's own look, in the system's type: none of the page's files is given to somebody who is not let in. */
+/** The page's own style, with system fonts: an unauthenticated browser gets none of the page's files. */
 const STYLE = `:root{color-scheme:light dark}
 body{box-sizing:border-box;min-height:100vh;margin:0;padding:24px;display:grid;place-content:center;font:15px/1.6 system-ui,sans-serif;background:light-dark(#fff,#121516);color:light-dark(#161c1e,#e6ebec)}
 main{max-width:30rem}
@@ -42,7 +42,7 @@ const LOGO =
   '<svg viewBox="0 0 32 32" aria-hidden="true"><rect x="3" y="3" width="12" height="12" rx="2.5"/>' +
   '<rect x="17" y="3" width="12" height="12" rx="2.5" opacity=".55"/><rect x="3" y="17" width="26" height="12" rx="2.5" opacity=".8"/></svg>';
 
-/** Somebody who has typed the address into a browser. */
+/** A user who has typed the address into a browser. */
 function isPerson({ method, url, headers }: IncomingMessage): boolean {
   return method === "GET" && !url?.startsWith("/v1/") && headers.accept?.includes("text/html") === true;
 }
@@ -66,10 +66,10 @@ blockyard link        where it is installed</pre>
 `;
 }
 
-/** For a socket that was to be upgraded: nobody else looks after it, so that one whose peer never hangs up would stay. */
+/** For a socket that was to be upgraded: nobody else manages it, so one whose peer never hangs up would stay. */
 export function endSocket(socket: Duplex, status: number): void {
   socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-  socket.resume(); // whatever still comes is thrown away
+  socket.resume(); // whatever still arrives is discarded
   const cut = setTimeout(() => socket.destroy(), LAST_WORDS_MS).unref();
   socket.once("close", () => clearTimeout(cut));
 }
@@ -78,7 +78,7 @@ const TOO_LARGE =
   "This request has more than 16 KiB of headers. In a browser these are cookies that other servers on this host have set: " +
   "delete the cookies of this host, or open a new link (blockyard link) in a private window.\n";
 
-/** How a request that cannot be read is answered, by why. What else goes wrong on a connection has no answer. */
+/** The answer to an unreadable request, by cause. Other errors on a connection have no answer. */
 function unreadStatus(code = ""): string | undefined {
   if (code === "HPE_HEADER_OVERFLOW") return "431 Request Header Fields Too Large";
   if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return "413 Payload Too Large";
@@ -86,10 +86,10 @@ function unreadStatus(code = ""): string | undefined {
   return code.startsWith("HPE_") ? "400 Bad Request" : undefined;
 }
 
-/** For a connection whose next request cannot be read. Whoever sees a browser's own page about that does not learn what to do. */
+/** For a connection whose next request cannot be read. A browser's own error page would not say what to do. */
 export function endUnread({ code }: NodeJS.ErrnoException, socket: Duplex): void {
   const status = unreadStatus(code);
-  // Node keeps the answer that is under way here; nothing of ours may stand in the middle of it.
+  // Node keeps the answer in progress here; ours must not be written into the middle of it.
   const { _httpMessage: answer } = socket as { _httpMessage?: { readonly headersSent: boolean } | null };
   if (status === undefined || !socket.writable || answer?.headersSent) return void socket.destroy();
   const body = code === "HPE_HEADER_OVERFLOW" ? TOO_LARGE : "";

@@ -9,7 +9,7 @@ import { Audit } from "./audit.ts";
 import { Auth } from "./auth.ts";
 import { Revocations } from "./revocations.ts";
 
-it("[AC243] a session that one node has revoked opens nothing at the others, and what is open ends", async () => {
+it("[AC243] a session that one node has revoked opens nothing at the others, and open connections end", async () => {
   const [one, other] = [
     mkdtempSync(join(tmpdir(), "blockyard-a-")),
     mkdtempSync(join(tmpdir(), "blockyard-b-")),
@@ -32,7 +32,7 @@ it("[AC243] a session that one node has revoked opens nothing at the others, and
   await revocations.look();
   expect([at(0), at(1)?.role]).toEqual([undefined, "owner"]);
   expect(caller && second.isCurrent(caller)).toBe(false);
-  // Many more than one look reads at a time.
+  // Many more than one check reads at a time.
   for (let i = 0; i < 2_500; i++)
     await log.record({ agent: "ann", role: "owner", by: "token" }, "session.revoke", { id: `s${i}` });
   await revocations.look();

@@ -41,7 +41,7 @@ export class Revocations {
     clearInterval(this.#timer);
   }
 
-  /** Newest first, up to what is known: numbers of entries that commit at the same time may come in another order. */
+  /** Newest first, down to the known ones: entries that commit at the same time may appear out of order. */
   async #read(): Promise<void> {
     const since = Date.now() - SESSION_MS;
     let before = Number.MAX_SAFE_INTEGER;

@@ -24,12 +24,12 @@ const STATUS: Partial<Record<ProblemCode, number>> = {
 };
 
 function statusOf({ problem: code, details }: Problem): number {
-  // A patch that cannot be read is the caller's mistake; one that does not fit is a conflict with what is there.
+  // An unreadable patch is the caller's mistake; one that does not fit conflicts with the current text.
   if (code === "patch" && details?.["errors"] !== undefined) return 409;
   return STATUS[code] ?? 400;
 }
 
-/** One that is JSON already. */
+/** An answer that is already JSON. */
 export function encodedAnswer(context: Context, value: Json | Problem, body: Uint8Array): Response {
   const status = isProblem(value) ? statusOf(value) : 200;
   return context.body(body as Uint8Array<ArrayBuffer>, status as 200, { "content-type": "application/json" });

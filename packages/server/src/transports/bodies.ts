@@ -15,7 +15,7 @@ import { type Parsed, parseBytes } from "./strict-json.ts";
 
 interface BodyOptions {
   readonly callerOf: (request: IncomingMessage) => Caller;
-  /** How long a caller's input of a tool may be, or why it would be refused whatever it says. */
+  /** The size limit for a caller's input of a tool, or why it would be refused whatever its content. */
   readonly callBytes: (caller: Caller, tool: string) => number | Problem;
 }
 
@@ -27,7 +27,7 @@ export class Bodies {
     this.#options = options;
   }
 
-  /** `maxBytes`: how much may come, or why nothing may. */
+  /** `maxBytes`: the size limit, or why nothing is accepted. */
   async read(
     context: NodeContext,
     maxBytes: number | Problem,
@@ -58,7 +58,7 @@ export class Bodies {
   }
 }
 
-/** A short body of a route that anybody may reach. */
+/** A short body of a route that anybody may call. */
 export async function readJson(context: Context, maxBytes: number): Promise<Parsed> {
   const bytes = await readBytes(context, maxBytes);
   return isProblem(bytes) ? bytes : parseBytes(bytes);
@@ -73,9 +73,7 @@ export function bodyOf(context: Context): ReadableStream<Uint8Array> {
   return context.req.raw.body ?? new ReadableStream<Uint8Array>({ start: (end) => end.close() });
 }
 
-/**
- * A body, as long as it may be, whether it says its length or comes in pieces. Nothing behind the bound is read.
- */
+/** A body within its limit, with a stated length or in chunks. Nothing beyond the limit is read. */
 async function readBytes(context: Context, maxBytes: number): Promise<Uint8Array | Problem> {
   if (Number(context.req.header("content-length") ?? 0) > maxBytes) return tooLarge(maxBytes);
   const pieces: Uint8Array[] = [];

@@ -13,7 +13,7 @@ export class BodyBudget {
   readonly #held = new Map<string, number>();
   #guests = 0;
 
-  /** How to give back what was taken; undefined if there is not enough. */
+  /** Releases the reserved bytes; undefined if there are not enough. */
   take({ agent, role }: Caller, { headers }: IncomingMessage, maxBytes: number): (() => void) | undefined {
     const said =
       headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : maxBytes;

@@ -1,4 +1,4 @@
-/** `llm_*` events of real recordings, read over SSE and over a socket: they must reduce to what the blocks say. */
+/** `llm_*` events of real recordings, read over SSE and over a socket: they must reduce to the blocks. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -65,7 +65,7 @@ function readSocket(conversation: string): Promise<LlmEvent[]> {
 const isStop = ({ type }: LlmEvent) => type === "llm_message_stop";
 const TYPES: Readonly<Record<string, string>> = { text: "text", thinking: "thinking", tool_call: "tool_use" };
 
-/** What the blocks of a turn say, in the shape of a message. */
+/** The blocks of a turn, in the form of a message. */
 async function fromBlocks(conversation: string, turn: string) {
   const blocks = await running.store.blocks({ conversation, order: "first", limit: 10_000 });
   const told = blocks.filter(
@@ -105,7 +105,7 @@ const reduce = (events: readonly LlmEvent[]) =>
   events.reduce((messages, event) => reduceLlm(messages, event), [] as readonly LlmMessage[]);
 
 describe.each(RECORDINGS)("[AC43] events of $name", (recording) => {
-  it("[AC43] reduce to what the blocks say, from the beginning, from the middle and on a socket", async () => {
+  it("[AC43] reduce to the blocks, from the start, from the middle and on a socket", async () => {
     const played = await replay(running.kernel, recording, "olive", 8);
     if (isProblem(played)) throw new Error(played.message);
     const { conversation } = played;
@@ -116,7 +116,7 @@ describe.each(RECORDINGS)("[AC43] events of $name", (recording) => {
       "legacy",
       ({ done }) => done === true,
     );
-    // One that comes when a few blocks are there already.
+    // A reader that joins when a few blocks already exist.
     await new Promise<void>((there) => {
       const unlisten = running.kernel.listen(({ conversation: where, record }) => {
         if (where !== conversation || record.blocks < 4) return;
@@ -188,7 +188,7 @@ describe("[AC43] joining", () => {
       await kernel.append(made.id, "model", `piece ${pieces++}\n`);
       await kernel.drain(made.id, "model");
     };
-    /** A kernel whose readers are late: something is committed and told between listening and reading, or behind it. */
+    /** A kernel with late readers: something is committed and emitted between listening and reading, or after it. */
     const late = (before: number, after: number): LlmSource => ({
       store: kernel.store,
       conversation: (id) => kernel.conversation(id),

@@ -22,7 +22,7 @@ export interface EventQuery extends LlmStart {
   readonly format: EventFormat;
 }
 
-/** What a reader asks for. `lastId`: where its browser stopped; that is newer than what the address says. */
+/** A reader's request. `lastId`: where its browser stopped; that is newer than the address. */
 export function eventQuery(
   given: Readonly<Record<string, string | undefined>>,
   lastId?: string,
@@ -48,7 +48,7 @@ export async function eventStream(
   const sink = {
     write: (events: readonly LlmEvent[]) => stream.write(events.map((event) => sse(event, format)).join("")),
     reset: () => stream.write('event: llm_reset\ndata: {"type":"llm_reset"}\n\n'),
-    // An id without data: a browser keeps it and tells nobody.
+    // An id without data: a browser stores it without an event.
     opened: (cursor: string) => stream.write(`id: ${cursor}\n\n`),
     ready: async () => {
       await rest();
@@ -73,7 +73,7 @@ export async function eventStream(
   return stream.readable;
 }
 
-/** Server-sent events with a bound on what waits for the reader. */
+/** Server-sent events with a bounded queue. */
 export class SseStream {
   readonly readable: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -104,7 +104,7 @@ export class SseStream {
     if ((this.#controller.desiredSize ?? 0) < -bounds.queuedBytes) this.cut();
   }
 
-  /** Resolves when little waits for the reader, or nobody reads any more. */
+  /** Resolves when the queue is short, or nobody reads any more. */
   async ready(): Promise<void> {
     while (!this.#isOver && (this.#controller?.desiredSize ?? 0) < -bounds.readyBytes) {
       await new Promise<void>((wake) => {
@@ -113,7 +113,7 @@ export class SseStream {
     }
   }
 
-  /** Ends it for a reader that was too slow: what waits is let go of. */
+  /** Ends it for a reader that was too slow: its queue is dropped. */
   cut(): void {
     if (this.#isOver) return;
     this.#controller?.error(new Error("the reader was too slow"));

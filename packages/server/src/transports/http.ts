@@ -21,7 +21,7 @@ import type { PageFiles } from "./page.ts";
 
 export interface HttpOptions {
   readonly callerOf: (request: IncomingMessage) => Caller;
-  /** The same for a tool's call, with what its page has signed of it. */
+  /** The same for a tool's call, with its page's signature. */
   readonly callerWith: (request: IncomingMessage, tool: string, body: Uint8Array) => Caller;
   readonly call: (
     caller: Caller,
@@ -30,17 +30,17 @@ export interface HttpOptions {
     key?: string,
     signal?: AbortSignal,
   ) => Promise<ToolAnswer>;
-  /** A long answer as JSON, made in turn. */
+  /** A long answer as JSON, encoded when its turn comes. */
   readonly sliced: (caller: Caller, answer: Json | Problem) => Promise<Uint8Array | undefined>;
-  /** How long a caller's input of a tool may be, or why it would be refused whatever it says. */
+  /** The size limit for a caller's input of a tool, or why it would be refused whatever its content. */
   readonly callBytes: (caller: Caller, tool: string) => number | Problem;
-  /** Why a caller may not write at all, and what is not asked of a tool is refused with. */
+  /** Why a caller may not write at all; requests outside of tools are refused with it. */
   readonly mayWrite: (caller: Caller) => Problem | undefined;
   readonly parse: (caller: Caller, bytes: Uint8Array) => Promise<{ readonly json: unknown } | Problem>;
   /** Those that the caller may call. */
   readonly tools: (caller: Caller) => Json;
   readonly page: PageFiles;
-  /** Those of the page's session. */
+  /** The routes of the page's session. */
   readonly addRoutes: (app: App) => void;
   readonly health: () => Promise<{ readonly ok: boolean } & JsonObject>;
   readonly metrics: () => string;
@@ -67,9 +67,9 @@ export interface HttpOptions {
   /** Why a caller may not speak MCP. */
   readonly mayUseMcp: (caller: Caller) => Problem | undefined;
   readonly mcp: (request: Request, caller: Caller, body?: unknown) => Promise<Response>;
-  /** Told what went wrong inside; the client only learns that it did. */
+  /** Receives internal errors; the client only learns that there was one. */
   readonly onFault: (where: string, error: unknown) => void;
-  /** Keeps a picture; where it then is. */
+  /** Stores a picture; returns its address. */
   readonly keep: (caller: Caller, bytes: Uint8Array) => Promise<Json | Problem>;
   readonly blob: (
     hash: string,
@@ -149,7 +149,7 @@ function addToolRoutes(app: App, options: HttpOptions, bodies: Bodies, call: Cal
   });
 }
 
-/** What some tools answer, at addresses of their own. */
+/** The answers of some tools, at addresses of their own. */
 function addReadRoutes(app: App, call: CallTool): void {
   app.get("/v1/conversations", (context) => call(context, "conversation.list", {}));
   app.get("/v1/conversations/:id", (context) =>
@@ -230,7 +230,7 @@ function addBlobRoutes(app: App, options: HttpOptions, bodies: Bodies): void {
   });
 }
 
-/** Only pictures are shown as what they are; everything else is a download. */
+/** Only pictures are displayed; everything else is a download. */
 function blobResponse({
   mediaType,
   bytes,
@@ -248,7 +248,7 @@ function blobResponse({
   });
 }
 
-/** Whoever hangs up in the middle of a request is no fault of ours. */
+/** A client that hangs up during a request is not our error. */
 function isBrokenOff(error: NodeJS.ErrnoException, incoming: IncomingMessage): boolean {
   return error.code === "ECONNRESET" && incoming.destroyed && !incoming.complete;
 }
@@ -269,8 +269,8 @@ async function* bytesOf(body: AsyncIterable<string | Uint8Array>): AsyncGenerato
 }
 
 /**
- * Lines of JSON, made as they are read: who reads slowly makes the tool wait. A problem is the last line. While there is
- * nothing to say, an empty line is sent from time to time.
+ * Lines of JSON, encoded as they are read: a slow reader makes the tool wait. A problem is the last line. While there
+ * is nothing to send, an empty line is sent from time to time.
  */
 function lines(stream: AsyncIterable<unknown>): Response {
   const iterator = stream[Symbol.asyncIterator]();

@@ -1,4 +1,4 @@
-/** Long bodies are read in a thread that is ended where it takes too much. */
+/** Long bodies are parsed in a thread that is ended if it uses too much. */
 import { isProblem, limits } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
 import { JsonParser } from "./json-parser.ts";
@@ -43,7 +43,7 @@ describe("bodies of requests", () => {
     expect(await parser.parse(bytesOf(LONG), false)).toEqual({ json: 1 });
   });
 
-  it("[AC223] a thread that takes too much memory is ended alone", async () => {
+  it("[AC223] a thread that uses too much memory ends alone", async () => {
     const greedy = `${LISTEN} { const all = []; if (bytes.length > 400000) for (;;) all.push(new Array(1e6).fill(all.length)); parentPort.postMessage({ json: 1 }); });`;
     parser = new JsonParser(program(greedy), 60_000);
     expect(await parser.parse(bytesOf(LONG + LONG), false)).toMatchObject({ problem: "too_large" });

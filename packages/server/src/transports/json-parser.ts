@@ -10,7 +10,7 @@ import { type Problem, problem } from "@blockyard/kernel";
 import { LONG_BODY_BYTES, PARSE_MS, PARSER_MB, PARSER_START_MS } from "./limits.ts";
 import { type Parsed, parseBytes } from "./strict-json.ts";
 
-/** What the thread says when it has started. */
+/** The thread's message when it has started. */
 const READY = "ready";
 
 interface Job {
@@ -28,7 +28,7 @@ export class JsonParser {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** `program`: the thread's, where it is not the one beside this file. */
+  /** `program`: the thread's, if it is not the one next to this file. */
   constructor(program = new URL("./json-parser.worker.ts", import.meta.url), parseMs = PARSE_MS) {
     this.#program = program;
     this.#parseMs = parseMs;
@@ -83,7 +83,7 @@ export class JsonParser {
     return worker;
   }
 
-  /** The thread is gone, or has to go; another one is started for the next body. */
+  /** The thread is gone, or has to end; another one is started for the next body. */
   async #end(why: Problem): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;

@@ -1,4 +1,7 @@
-/** Readers of `llm_*` events that are cut and come back, over real sockets: the same messages in the end, nothing doubled. */
+/**
+ * Readers of `llm_*` events that are cut and reconnect, over real sockets: the same messages in the end, nothing
+ * doubled.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
@@ -30,7 +33,7 @@ afterAll(async () => {
 type Transport = "sse" | "socket";
 type Message = LlmEvent | { readonly type: "llm_cursor" | "llm_reset"; readonly cursor?: string };
 
-/** One connection: tells each message with the cursor that stands behind it; answers with how to cut it. */
+/** One connection: passes on each message with the cursor after it; returns a function to cut it. */
 function connect(
   transport: Transport,
   path: string,
@@ -68,7 +71,7 @@ function connect(
   return () => asked.destroy();
 }
 
-/** A reader that is cut behind its `cutAt`th event and comes back, at once or when it is told to. */
+/** A reader that is cut after its `cutAt`th event and reconnects, at once or on request. */
 class Reader {
   messages: readonly LlmMessage[] = [];
   readonly events: LlmEvent[] = [];
@@ -159,7 +162,7 @@ async function* longTurn(conversation: string): AsyncGenerator<void> {
   const text = await create("text");
   for (const word of ["One ", "two ", "three."])
     yield void (await write((draft) => draft.append(text, word)));
-  // Somebody edits what was said.
+  // Somebody edits the text.
   yield void (await write((draft) => draft.splice(text, [{ at: 0, del: "One", ins: "1" }]), "olive"));
   yield void (await end(text));
   const call = await create("tool_call", { toolUseId: "c1", toolName: "Bash" });
@@ -270,7 +273,7 @@ describe.each<Transport>(["sse", "socket"])("over %s", (transport) => {
   });
 
   it.each([true, false])(
-    "[AC45] cut at every event of a long turn, whoever comes back has the same (at once: %s)",
+    "[AC45] cut at every event of a long turn, a reader that reconnects has the same (at once: %s)",
     async (isAtOnce) => {
       const { id, path } = await conversationOf("cut");
       const reference = new Reader(transport, path);
@@ -303,7 +306,7 @@ describe.each<Transport>(["sse", "socket"])("over %s", (transport) => {
     },
   );
 
-  it("[AC45] a finished turn is told whole to whoever asks from it, and what came after", async () => {
+  it("[AC45] a finished turn is sent whole to a reader that starts from it, and what came after", async () => {
     const { id, path } = await conversationOf("again");
     await play(id);
     const reader = new Reader(transport, `${path}?from=t1`);
@@ -316,7 +319,7 @@ describe.each<Transport>(["sse", "socket"])("over %s", (transport) => {
     reader.close();
   });
 
-  it("[AC45] a cursor of another store is answered with a reset, then with what runs and what ended last", async () => {
+  it("[AC45] a cursor of another store is answered with a reset, then with the running turns and the last ended one", async () => {
     const { id, path } = await conversationOf("elsewhere");
     await play(id);
     const seen: string[] = [];

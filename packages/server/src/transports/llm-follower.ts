@@ -24,7 +24,7 @@ import {
 } from "@blockyard/kernel";
 import { bounds } from "./limits.ts";
 
-/** Where a reader begins: behind a cursor, with a message, or with what runs now. */
+/** A reader's start: after a cursor, with a message, or with what runs now. */
 export interface LlmStart {
   readonly since?: string | undefined;
   readonly from?: string | undefined;
@@ -33,28 +33,28 @@ export interface LlmStart {
 export interface LlmSink {
   /** Called in order, and never after the stop. */
   write(events: readonly LlmEvent[]): void;
-  /** The reader's cursor means nothing here: what it has may be wrong. */
+  /** The reader's cursor is not valid here: its data may be wrong. */
   reset(): void;
-  /** What was there already has been told: a reader that is cut may resume here. */
+  /** All existing content was sent: a reader that is cut may resume here. */
   opened(cursor: string): void;
-  /** Resolves when the reader has taken most of what was written. */
+  /** Resolves when the reader has received most of what was written. */
   ready(): Promise<void>;
   /** The reader is too far behind. */
   slow(): void;
 }
 
-/** As much of the kernel as a reader needs. */
+/** The part of the kernel that a reader needs. */
 export type LlmSource = Pick<Kernel, "conversation" | "follow" | "listen" | "turns" | "blocks" | "read"> & {
   readonly store: Pick<Kernel["store"], "epoch" | "conversationOps">;
 };
 
 export interface Following {
   stop(): void;
-  /** What was there already has been told. */
+  /** All existing content was sent. */
   readonly opened: Promise<void>;
 }
 
-/** Tells the sink everything from the start on; a problem where there is nothing to begin with. */
+/** Sends everything from the start on; a problem if there is nothing to begin with. */
 export async function followLlm(
   kernel: LlmSource,
   conversation: string,
@@ -68,7 +68,7 @@ export async function followLlm(
   let isOver = false;
   const unlisten = kernel.listen((change) => {
     if (change.conversation !== conversation || isOver) return;
-    if (change.record.deleted) return sink.slow(); // whoever comes back is told that it is gone
+    if (change.record.deleted) return sink.slow(); // a client that reconnects learns that it is gone
     if (!held) return sink.write(follower.commit(change));
     held.push(change);
     if (held.length > bounds.heldCommits) sink.slow();
@@ -97,14 +97,14 @@ export async function followLlm(
   return { stop, opened: open() };
 }
 
-/** What an opening tells. */
+/** The content of an opening. */
 interface Plan {
   readonly cursor: string;
   readonly isReset: boolean;
   readonly turns: readonly Turn[];
-  /** What the reader has; -1: nothing. */
+  /** The reader's seq; -1: nothing. */
   readonly since: number;
-  /** Turns that have ended behind `since`. */
+  /** Turns that have ended after `since`. */
   readonly ended: ReadonlySet<string>;
 }
 
@@ -118,9 +118,9 @@ class Follower {
   readonly #kernel: LlmSource;
   readonly #conversation: string;
   readonly #events = new LlmEvents();
-  /** Versions that the opening has told. */
+  /** Versions that the opening contained. */
   readonly #told = new Map<BlockId, number>();
-  /** Turns whose end has been told, or was before the opening. */
+  /** Turns whose end was sent, or was before the opening. */
   readonly #ended = new Set<string>();
 
   constructor(kernel: LlmSource, conversation: string) {
@@ -139,7 +139,7 @@ class Follower {
     if (since !== undefined) {
       const seq = this.#seqOf(since);
       if (seq !== undefined && seq <= record.seq) return { ...plan, ...(await this.#resumed(turns, seq)) };
-      // Of another store, or of one that was put back: what runs, and the last that ended.
+      // A cursor of another store, or of one that was restored: what runs, and the last that ended.
       const last = turns.filter(({ status }) => status !== "running").at(-1);
       return {
         ...plan,
@@ -153,7 +153,7 @@ class Follower {
     return { ...plan, turns: turns.slice(at) };
   }
 
-  /** What the plan says, a block at a time. */
+  /** The content of the plan, a block at a time. */
   async *open({ turns, since, ended }: Plan): AsyncGenerator<readonly LlmEvent[]> {
     if (turns.length === 0) return;
     const entries = await this.#entries(new Set(turns.map(({ id }) => id)));
@@ -190,7 +190,7 @@ class Follower {
       : undefined;
   }
 
-  /** The turns of which a reader that stopped at `since` lacks something. */
+  /** The turns of which a reader that stopped at `since` is missing something. */
   async #resumed(turns: readonly Turn[], since: number): Promise<Pick<Plan, "turns" | "since" | "ended">> {
     const changed = new Set<string>();
     const ended = new Set<string>();
@@ -259,7 +259,7 @@ class Follower {
   }
 
   async #whole(id: BlockId, resultId: BlockId | undefined): Promise<LlmEvent[]> {
-    // The result first: a call that has ended by then has all of it.
+    // The result first: a call that has ended by then is complete.
     const result = resultId === undefined ? undefined : await this.#kernel.read(resultId);
     const read = await this.#kernel.read(id);
     if (isProblem(read)) return [];

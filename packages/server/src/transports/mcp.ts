@@ -134,7 +134,7 @@ export function mcpServer(port: McpPort, announcing: Announcing): Server {
   return server;
 }
 
-/** Whoever speaks MCP is a model, and no model acts as the owner, whatever token somebody has given it. */
+/** An MCP client is a model, and no model acts as the owner, whatever its token. */
 export function refuseOwner(role: CallerRole): Problem | undefined {
   if (role !== "owner") return undefined;
   return problem(
@@ -148,7 +148,7 @@ export function mcpHandler<Caller>(portOf: (caller: Caller) => McpPort): {
   readonly handler: McpHttpHandler;
   fetch(request: Request, caller: Caller, body?: unknown): Promise<Response>;
 } {
-  // Older clients are answered request by request, so there is nothing that an announcement could travel on.
+  // Older clients are answered request by request, so there is no channel for an announcement.
   const handler = createMcpHandler(({ authInfo, era }) =>
     mcpServer(portOf(authInfo?.extra?.["caller"] as Caller), { by: era === "modern" ? "stream" : "nothing" }),
   );
@@ -162,7 +162,7 @@ export function mcpHandler<Caller>(portOf: (caller: Caller) => McpPort): {
   };
 }
 
-/** The addresses of what has changed. */
+/** The URIs of what has changed. */
 export function changedUris({ conversations, blocks }: Announcement): readonly string[] {
   return [...conversations.map(conversationUri), ...blocks.map(blockUri)];
 }
@@ -188,7 +188,7 @@ function subscriptions(server: Server, uris: Set<string>): void {
   });
 }
 
-/** Streams have no place in a tool call: what a model does instead, and what its program can do, if it can. */
+/** Tool calls cannot stream: what a model does instead, and what its program can do, if it can. */
 function insteadOf(tool: string, { by }: Announcing): string | undefined {
   const name = [...INSTEAD.keys()].find((each) => tool === each || tool === modelName(each));
   if (name === undefined) return undefined;
@@ -219,7 +219,8 @@ function describe({ modelName, description, access, input, output }: ToolSchema)
     ...(isObject ? { outputSchema: output as { type: "object" } } : {}),
     annotations: {
       readOnlyHint: access === "read",
-      // Changes of blocks can be undone. What an agent or a command does, which are the owner's to start, cannot.
+      // Changes of blocks can be undone. The effects of an agent or a command, which only the owner starts,
+      // cannot.
       destructiveHint: access === "owner",
       idempotentHint: access === "read",
       openWorldHint: access === "owner",
@@ -235,7 +236,7 @@ function toResult(answer: Json | Problem) {
   return isObject ? { content, structuredContent: answer as Record<string, unknown> } : { content };
 }
 
-/** Names in a problem are the ones that the model can use. */
+/** A problem uses the names that the model knows. */
 async function forModels(port: McpPort, refused: Problem): Promise<Problem> {
   if (!Array.isArray(refused.details?.["valid_tools"])) return refused;
   const valid = (await port.tools()).filter(isForModels).map((tool) => tool.modelName);

@@ -67,7 +67,7 @@ export function pageFiles(folder: string): PageFiles {
   };
 }
 
-/** Of the only script of a document, which the page's build has put there. */
+/** The hash of a document's only script, which the page's build has put there. */
 function hashOfScript(document: Buffer): string {
   const [from, to] = [document.indexOf("<script>"), document.lastIndexOf("</script>")];
   return createHash("sha256")

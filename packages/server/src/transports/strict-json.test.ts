@@ -1,4 +1,4 @@
-/** What JSON is taken at the doors, and what is refused before it is parsed. */
+/** Which JSON the server accepts, and which it refuses before parsing. */
 import { isProblem } from "@blockyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ function refusal(text: string): string | undefined {
 }
 
 describe("strict JSON", () => {
-  it("[AC20] takes whatever JSON.stringify writes, and gives the same value", () => {
+  it("[AC20] accepts whatever JSON.stringify writes, and returns the same value", () => {
     const anything = fc.jsonValue({ maxDepth: 8 });
     fc.assert(
       fc.property(anything, (value) => {
@@ -44,7 +44,7 @@ describe("strict JSON", () => {
     expect(parseStrict(text)).toEqual({ json: JSON.parse(text) });
   });
 
-  it("[AC20] refuses depth before it parses, in time that grows with the text alone", () => {
+  it("[AC20] refuses depth before it parses, in time that is linear in the text", () => {
     const deep = "[".repeat(5_000_000);
     const start = performance.now();
     expect(refusal(deep)).toContain("depth");

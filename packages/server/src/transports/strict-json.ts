@@ -10,7 +10,7 @@
 import { limits, type Problem, problem } from "@blockyard/kernel/plain";
 import { MAX_OBJECT_KEYS } from "./limits.ts";
 
-/** Deeper than any value that is kept, so that the tools' own, kinder message is the usual one. */
+/** Deeper than any stored value, so that the tools' own, clearer message is the usual one. */
 const MAX_DEPTH = limits.jsonDepth + 32;
 
 const TOO_MANY = problem("too_large", `JSON is limited to ${limits.callValues} values`, {

@@ -53,20 +53,20 @@ interface WsOptions {
     key?: string,
     signal?: AbortSignal,
   ) => Promise<ToolAnswer>;
-  /** A long answer as JSON, made in turn. */
+  /** A long answer as JSON, encoded when its turn comes. */
   readonly sliced: (caller: Caller, answer: Json | Problem) => Promise<Buffer | undefined>;
-  /** Runs what a caller has asked for when it is its turn. */
+  /** Runs a caller's request when its turn comes. */
   readonly inTurn: <T>(caller: Caller, work: () => Promise<T>, signal?: AbortSignal) => Promise<T | Problem>;
   /** Why a caller may store nothing now. */
   readonly mayStore: (caller: Caller) => Problem | undefined;
-  /** Takes a message of so many bytes from what a caller may send; how long until it may send more. */
+  /** Takes a message of this many bytes from the caller's quota; returns how long until it may send more. */
   readonly charge: (caller: Caller, bytes: number) => number;
   readonly callBytes: (caller: Caller, tool: string) => number | Problem;
-  /** Where messages of agents and viewers wait to be looked at. */
+  /** Where messages of agents and viewers wait for processing. */
   readonly rounds: Rounds;
-  /** Told when a caller is answered that it may not. */
+  /** Called when a caller is refused. */
   readonly onForbidden: (caller: Caller, message: string) => void;
-  /** Told what went wrong inside; the client only learns that it did. */
+  /** Receives internal errors; the client only learns that there was one. */
   readonly onFault: (where: string, error: unknown) => void;
 }
 
@@ -93,12 +93,12 @@ export class WsTransport {
   readonly #listening = new Map<WebSocket, () => void>();
   readonly #alive = new WeakSet<WebSocket>();
   readonly #sockets = new WeakMap<WebSocket, Socket>();
-  /** How many bytes a paused one had taken at the last look. */
+  /** The bytes that a paused one had taken at the last check. */
   readonly #taken = new WeakMap<WebSocket, number>();
   readonly #watch: NodeJS.Timeout;
-  /** Long answers that are encoded already, for as long as they are there. */
+  /** Long answers that are already encoded, as long as they exist. */
   readonly #sliced = new WeakMap<object, Buffer>();
-  /** The last changes that were sent: whoever follows the same conversation gets the same bytes. */
+  /** The last changes sent: all followers of a conversation get the same bytes. */
   #last = { text: "", bytes: Buffer.alloc(0) };
 
   constructor(options: WsOptions) {
@@ -111,7 +111,7 @@ export class WsTransport {
     return this.#open.size + this.#listening.size;
   }
 
-  /** Whether somebody has a block open as a document to edit. */
+  /** Whether somebody has a block open for editing. */
   hasOpen(block: string): boolean {
     return [...this.#open.values()].some((connection) => connection.hasOpen(block));
   }
@@ -179,7 +179,7 @@ export class WsTransport {
     ws.on("error", () => this.#gone(ws, connection));
   }
 
-  /** Pings are answered by themselves: who sends them and reads no answer would have them all kept. */
+  /** Pings are answered automatically: a client that sends pings and reads no answer would fill the queue. */
   #watchPongs(ws: WebSocket): void {
     this.#alive.add(ws);
     ws.on("pong", () => this.#alive.add(ws));
@@ -187,7 +187,7 @@ export class WsTransport {
   }
 
   #receive(ws: WebSocket, caller: Caller, connection: Connection, data: Buffer, isBinary: boolean): void {
-    if (connection.isClosed) return; // what it sent before is not looked at
+    if (connection.isClosed) return; // what it sent before is ignored
     this.#alive.add(ws);
     const waitMs = this.#options.charge(caller, data.length);
     if (waitMs > MOST_WAIT_MS)
@@ -204,7 +204,7 @@ export class WsTransport {
     if (isProblem(message)) return connection.bye("invalid", `a frame must be JSON: ${message.message}`);
     connection.receive(message.json, data.length);
     if (ws.isPaused || (waitMs === 0 && connection.working <= WORKING_FRAMES)) return;
-    // That a client has gone shows only in what is read.
+    // Only reading shows that a client has gone.
     this.#breathe(ws, connection, Math.min(Math.max(BREATH_MS, waitMs), MOST_PAUSE_MS));
   }
 
@@ -233,14 +233,14 @@ export class WsTransport {
     return this.#prepared(caller, answer);
   }
 
-  /** A long answer is JSON before it is sent: its frame only goes around it. */
+  /** A long answer is JSON before it is sent: only its frame is added. */
   async #prepared(caller: Caller, answer: Json | Problem): Promise<Json | Problem> {
     const sliced = await this.#options.sliced(caller, answer);
     if (sliced && typeof answer === "object" && answer !== null) this.#sliced.set(answer, sliced);
     return answer;
   }
 
-  /** `llm_*` events on a socket of their own: it only tells. */
+  /** `llm_*` events on a socket of their own, which only sends. */
   async #sendEvents(
     ws: WebSocket,
     caller: Caller,
@@ -296,7 +296,8 @@ export class WsTransport {
 
   #sendFrame(ws: WebSocket, caller: Caller, frame: ServerFrame): void {
     const refused = "problem" in frame && frame.problem.problem === "forbidden" ? frame.problem : undefined;
-    // A page asks over its socket first and is told to sign: that is its way, no refusal. What comes unsigned over HTTP is one.
+    // A page first sends a call over its socket and is then asked to sign: that is normal, not a refusal. An
+    // unsigned call over HTTP is one.
     if (refused && refused.details?.["needs"] !== "proof") this.#options.onForbidden(caller, refused.message);
     const answer = frame.type === "answer" && "answer" in frame ? frame.answer : undefined;
     const sliced = typeof answer === "object" && answer !== null ? this.#sliced.get(answer) : undefined;
@@ -316,7 +317,7 @@ export class WsTransport {
     cutIfDeaf(ws);
   }
 
-  /** Liveness by ping: who has not answered since the last round is gone. */
+  /** Liveness by ping: a client that has not answered since the last round is gone. */
   #check(): void {
     for (const ws of [...this.#open.keys(), ...this.#listening.keys()]) {
       if (ws.isPaused ? this.#isStuck(ws) : !this.#alive.has(ws)) {
@@ -329,7 +330,7 @@ export class WsTransport {
     }
   }
 
-  /** From one that is paused nothing is read, its answer neither: it lives if it has taken some of what waits for it. */
+  /** A paused one is not read, so its answer is not either: it lives if it has taken some of its queue. */
   #isStuck(ws: WebSocket): boolean {
     const socket = this.#sockets.get(ws);
     if (!socket) return false;
@@ -351,7 +352,7 @@ function answerFrame(id: number, answer: Buffer): Buffer {
 
 /** Longer messages are refused by their first bytes. */
 function socketServer(maxPayload: number, isOwners = false): WebSocketServer {
-  // Of what agents and viewers have sent at once, one message is looked at in each round of the loop.
+  // Of messages that agents and viewers have sent at once, one is processed per round of the loop.
   const allowSynchronousEvents = isOwners;
   return new WebSocketServer({
     noServer: true,

@@ -24,7 +24,7 @@ export function howEnded({ code, signal }: Pick<ChildEnd, "code" | "signal">): s
   return signal === null ? `with exit code ${code}` : `by signal ${signal}`;
 }
 
-/** Of a run whose output could not be kept: it does not go on unseen. Its process is gone by then. */
+/** For a run whose output could not be stored: it does not continue unseen. Its process is gone by then. */
 export async function endUnstored(stream: StreamIngest, error: unknown): Promise<RunEnd> {
   const why = unstored(String(error));
   stream.explain({ reason: "failed", error: why });

@@ -6,7 +6,7 @@ import { STREAM } from "./agents.ts";
 import type { Driver } from "./driver.ts";
 import { Turns } from "./turns.ts";
 
-it("[D64] [CM16] the tasks of the agent that works, or waits, are told without asking for anything else", async () => {
+it("[D64] [CM16] the tasks of a running or waiting agent are returned without other queries", async () => {
   const tasks = [{ id: "b1", description: "npm run dev" }];
   const turns = {
     liveIn: (id: string) => (id === "c" ? { run: { tasks: async () => tasks } } : undefined),
@@ -20,7 +20,7 @@ it("[D64] [CM16] the tasks of the agent that works, or waits, are told without a
   expect(await asked("nobody")).toEqual({ tasks: [] });
 });
 
-it("[D54] each agent with what it can do, and why it cannot run", async () => {
+it("[D54] each agent with its abilities, and why it cannot run", async () => {
   const kernel = new Kernel(new VirtualEnv(1), new MemoryStore("m"));
   const driver = (provider: string, refused?: string): Driver => ({
     ...{ provider, abilities: { ...STREAM, steering: provider === "steered" ? "step" : "turn" } },

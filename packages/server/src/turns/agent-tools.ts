@@ -50,7 +50,7 @@ export function agentTools(turns: Turns, root: string) {
     description:
       "Change the mode or model of the agent that works in a conversation, or end one of its background tasks.",
     access: "owner",
-    // What edits without asking is not asked for again.
+    // A mode that edits without asking is not confirmed again.
     sensitive: () => true,
     run: (call: Call, input) => changed(call, turns, input),
   });
@@ -60,7 +60,7 @@ export function agentTools(turns: Turns, root: string) {
 
 type Listed = ReturnType<DriverTable["list"]>[number];
 
-/** One that nobody is logged in to cannot run: the picker, the command and `doctor` say so in the same words. */
+/** An agent without a login cannot run: the picker, the command and `doctor` say so in the same words. */
 async function viewOf(turns: Turns, { provider, abilities, problem }: Listed, isAsked: boolean | undefined) {
   const known = isAsked && problem === undefined ? await turns.drivers.login(provider) : undefined;
   const why = problem ?? (known?.state === "out" ? known.how : undefined);
@@ -130,7 +130,7 @@ async function hasTask(run: Run | undefined, task: string): Promise<boolean> {
   return ((await run?.tasks?.()) ?? []).some(({ id }) => id === task);
 }
 
-/** A task of an agent that waits for its next turn. Agents take a task that they do not know for one that has ended. */
+/** A task of an agent that waits for its next turn. Agents treat an unknown task as ended. */
 async function stopBetween(turns: Turns, conversation: string, task: string) {
   const tasks = (await tasksIn(turns, conversation)).map(({ id }) => id);
   if (!tasks.includes(task)) return problem("not_found", `the agent runs no task ${task}`, { tasks });

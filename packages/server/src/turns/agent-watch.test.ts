@@ -1,4 +1,4 @@
-/** When an agent that says nothing, or does not end, is given up. */
+/** When an agent that is silent, or does not end, is killed. */
 
 import { VirtualEnv } from "@blockyard/kernel";
 import { expect, it } from "vitest";
@@ -30,7 +30,7 @@ it("[D4] silence is counted from the last word, and not while the agent waits fo
   expect(asking.said).toEqual([]);
 });
 
-it("[D4] one that has said its last word is given a while, counted from the first time", async () => {
+it("[D4] an agent that has finished gets a grace period, counted from the first time", async () => {
   const { env, said, watch } = watched();
   watch.linger();
   await env.advance(60);
@@ -39,7 +39,7 @@ it("[D4] one that has said its last word is given a while, counted from the firs
   expect(said).toEqual(["The agent closed its output before its turn was over, but kept running."]);
 });
 
-it("[D4] one that goes on behind its last word is not ended, and is given a while again later", async () => {
+it("[D4] an agent that continues after its end is not killed, and gets a grace period again later", async () => {
   const { env, said, watch } = watched();
   watch.linger();
   await env.advance(60);
@@ -51,7 +51,7 @@ it("[D4] one that goes on behind its last word is not ended, and is given a whil
   expect(said).toHaveLength(1);
 });
 
-it("[D4] nothing is waited for when the turn is over, whatever the agent still says", async () => {
+it("[D4] nothing is awaited after the turn, whatever the agent still says", async () => {
   const { env, said, watch } = watched();
   watch.heard();
   watch.linger();

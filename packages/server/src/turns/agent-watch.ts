@@ -13,7 +13,7 @@ interface AgentWatchOptions {
   /** While it waits for an answer of the owner, silence is not its fault. */
   readonly isAsking: () => boolean;
   readonly onSilent: (why: string) => void;
-  /** None where it lives on for the next turn. */
+  /** None if it stays alive for the next turn. */
   readonly onLingering?: (why: string) => void;
 }
 
@@ -27,11 +27,11 @@ export class AgentWatch {
     this.#options = options;
   }
 
-  /** It has said something, or has something to answer: its silence begins anew. */
+  /** It has output, or has something to answer: its silence restarts. */
   heard(): void {
     const { env, silentMs: ms = AGENT_SILENT_MS, isAsking, onSilent } = this.#options;
     this.#cancelSilence?.();
-    // What it says after its turn, until somebody else listens to it, is nobody's to wait for.
+    // Output after its turn, until another listener takes over, is not awaited.
     if (this.#isClosed) return;
     this.#cancelSilence = env.after(ms, () => {
       if (!isAsking())
@@ -48,7 +48,7 @@ export class AgentWatch {
     );
   }
 
-  /** Something more has come of it. */
+  /** It has made more output. */
   stay(): void {
     this.#cancelLinger?.();
     this.#cancelLinger = undefined;

@@ -1,4 +1,4 @@
-/** How agents are started: what becomes an argument, what is refused, what an absent one is told. */
+/** How agents are started: what becomes an argument, what is refused, what a missing one says. */
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -90,13 +90,13 @@ it.each(hostile)("[D5] [R39] a model or session named %j is refused", (value) =>
   }
 });
 
-it("[D5] an agent that is not there is told how to get it", () => {
+it("[D5] a missing agent comes with installation instructions", () => {
   const absent = start(codex, {}, { PATH: folder });
   expect(absent).toMatchObject({ problem: "unavailable", details: { command: "codex" } });
   expect(isProblem(absent) && absent.message).toMatch(/npm install -g @openai\/codex.*BLOCKYARD_CODEX/);
 });
 
-it("[D5] a program that is named by the configuration is taken from there alone", () => {
+it("[D5] a program that the configuration names is used from there alone", () => {
   expect(start(claude, {}, { PATH: "", BLOCKYARD_CLAUDE: program })).toMatchObject({ file: program });
   expect(start(claude, {}, { PATH: folder, BLOCKYARD_CLAUDE: join(folder, "no") })).toMatchObject({
     problem: "unavailable",
@@ -117,7 +117,7 @@ it("[D10] Claude Code reads pictures and files in the message, in front of the p
   ]);
 });
 
-it("[D12] what an agent is told stands in front of everything, the prompt behind everything", () => {
+it("[D12] the briefing comes before everything, the prompt after everything", () => {
   const asked = { ...request({}), prompt: "What is it?", told: "The past.", attached };
   const { content } = JSON.parse(claude.input(asked)).message;
   expect(content.map(({ text = "a picture" }) => text)).toEqual([
@@ -126,7 +126,7 @@ it("[D12] what an agent is told stands in front of everything, the prompt behind
   expect(codex.input(asked)).toBe("The past.\n\nAttached file notes.txt:\n\nsome notes\n\nWhat is it?");
 });
 
-it("[D10] Codex gets pictures as paths where it takes them, and files with the prompt", () => {
+it("[D10] Codex gets pictures as paths if it accepts them, and files with the prompt", () => {
   const asked = { ...request({}), prompt: "What is it?", attached, picturePaths: ["/x/1.png", "/x/2.png"] };
   expect(codex.input(asked)).toBe("Attached file notes.txt:\n\nsome notes\n\nWhat is it?");
   expect(codex.args(asked)).toEqual([

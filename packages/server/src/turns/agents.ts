@@ -11,10 +11,10 @@ import type { Abilities } from "./driver.ts";
 
 export interface AgentRequest {
   readonly prompt: string;
-  /** What it is told of the conversation first. */
+  /** The briefing on the conversation, sent first. */
   readonly told?: string;
   readonly model?: string;
-  /** The provider's session to go on with. */
+  /** The provider's session to resume. */
   readonly session?: string;
   /** With a copy of it, up to here. */
   readonly cut?: string;
@@ -35,17 +35,17 @@ export interface Agent {
   readonly install: string;
   readonly abilities: Abilities;
   args(request: AgentRequest): readonly string[];
-  /** What it reads first. */
+  /** The prompt that it reads first. */
   input(request: AgentRequest): string;
-  /** Its input stays open, for answers to what it asks; it is closed when its turn has ended. */
+  /** Its input stays open, for answers to its asks; it is closed when its turn has ended. */
   readonly talks: boolean;
   /** It takes pictures as paths of files. */
   readonly takesPaths: boolean;
-  /** What it says where it does not have the session any more with which it should go on. */
+  /** Its message if it no longer has the session to resume. */
   readonly lost: RegExp;
 }
 
-/** What an agent can do that prints a stream and ends with its turn. */
+/** The abilities of an agent that prints a stream and ends with its turn. */
 export const STREAM: Abilities = {
   resumes: true,
   staysAlive: false,

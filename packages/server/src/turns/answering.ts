@@ -44,7 +44,7 @@ interface Live {
 interface AnsweringOptions {
   readonly kernel: Kernel;
   readonly rules: Rules | undefined;
-  /** What was asked, where it is stored as something else. */
+  /** The original request, if it is stored in another form. */
   readonly secrets?: Secrets | undefined;
   readonly liveIn: (conversation: ConversationId) => Live | undefined;
   /** Starts the turn in which an agent gets an answer that comes late; `also` is written with its prompt, or nothing is. */
@@ -55,14 +55,14 @@ interface AnsweringOptions {
   ) => Promise<Problem | undefined>;
 }
 
-/** What was allowed before the server went away, for the turn that goes on. */
+/** What was allowed before a restart, for the turn that continues. */
 interface Leave {
   readonly by: AgentId;
-  /** Exactly what was asked for. */
+  /** The exact request. */
   readonly deed: string;
 }
 
-/** An ask is heard of when it is committed; the run that wrote it may know its block a moment later. */
+/** An ask is emitted when it is committed; the run that wrote it may know its block a moment later. */
 const ASKED_MS: readonly number[] = [5, 20, 100, 500, 2_000];
 
 const RESTARTED = "your answer from before the restart";
@@ -75,7 +75,7 @@ export class Answering {
     this.#options = options;
   }
 
-  /** Answers what a running agent asks; once. */
+  /** Answers a running agent's ask; once. */
   async answer(by: AgentId, block: BlockId, ask: string, given: Given): Promise<Answered> {
     const { kernel, rules, liveIn } = this.#options;
     const conversation = block.split("/", 1)[0] ?? "";
@@ -83,7 +83,8 @@ export class Answering {
     if (live === undefined) return this.#late(by, block, ask, given);
     const asking = await kernel.block(block);
     const shown = isProblem(asking) ? undefined : askOf(asking.metadata);
-    // A rule is kept before its first answer is given: what was promised holds, whoever dies in between.
+    // A rule is stored before its first answer is sent: the promise holds even if the process dies in
+    // between.
     const place = { conversation, cwd: live.start.request.cwd ?? "" };
     const taken = given.answer?.suggestion;
     const kept = shown?.id === ask && shown.state === "asked" && rules?.keep(by, shown, taken, place);
@@ -94,19 +95,19 @@ export class Answering {
     return answered;
   }
 
-  /** What was just written: asks that a rule answers. */
+  /** Asks just written that a rule answers. */
   heard(conversation: ConversationId, blocks: readonly Block[]): void {
     const live = this.#options.liveIn(conversation);
     if (live === undefined) return;
     for (const block of blocks) if (isAsked(block.metadata)) void this.#byRule(live, block);
   }
 
-  /** Rules have changed, or a run has begun: what is open may be answered now. */
+  /** Rules have changed, or a run has begun: open asks may be answered now. */
   applyRules(conversation: ConversationId): void {
     void this.#sweep(conversation);
   }
 
-  /** The turn is over: what was allowed for it counts no more. */
+  /** The turn is over: its allowances no longer count. */
   over(conversation: ConversationId): void {
     this.#leaves.delete(conversation);
   }
@@ -139,7 +140,7 @@ export class Answering {
     }
   }
 
-  /** As the agent has asked it: what is stored of it may lack secrets. */
+  /** As the agent has sent it: the stored form may lack secrets. */
   #asked({ start }: Live, ask: Ask): Ask {
     return this.#options.secrets?.asked(start.id, ask) ?? ask;
   }
@@ -187,7 +188,7 @@ export class Answering {
     return readPlan(this.#options.kernel, ask.plan, by, given.planVersion);
   }
 
-  /** An answer to what was asked before the server went away. */
+  /** An answer to an ask from before a restart. */
   async #late(by: AgentId, block: BlockId, id: string, given: Given): Promise<Answered> {
     const { kernel } = this.#options;
     const asking = await kernel.block(block);
@@ -201,7 +202,7 @@ export class Answering {
     const turns = await kernel.turns(conversation);
     if (isProblem(turns)) return turns;
     const turn = turns.at(-1);
-    // Only what a restart has cut off: who stopped the turn wanted no answer.
+    // Only turns that a restart has cut off: whoever stopped the turn wanted no answer.
     if (turn === undefined || !isAnswerableLate(ask, metadata.turn, turn)) return gone;
     const wrong = checkAnswer(ask, given);
     if (wrong) return wrong;
@@ -236,7 +237,7 @@ export class Answering {
   }
 }
 
-/** Without what is ours: the agent knows nothing of our rules. */
+/** Without our own options: the agent knows nothing of our rules. */
 function forAgent({ answer }: Given): Given["answer"] {
   if (!isOwnSuggestion(answer?.suggestion)) return answer;
   const { suggestion: _own, ...rest } = answer ?? {};

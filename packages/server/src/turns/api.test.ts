@@ -1,5 +1,5 @@
 /**
- * Turns of the loop on a kernel of their own: what depends on time, and what is left of a turn when its server goes.
+ * Turns of the loop on a kernel of their own: what depends on time, and what remains of a turn when its server stops.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -60,7 +60,7 @@ async function open(silentMs?: number) {
 
 const never = new Promise<void>(() => undefined);
 
-it("[L23] a model that says nothing is asked again", async () => {
+it("[L23] a silent model is asked again", async () => {
   const { turns, conversation, blocks, ended } = await open(400);
   model.play([say("Hm", { hold: { after: 3, until: never } }), say("Here I am.")]);
   const over = ended();
@@ -74,7 +74,7 @@ it("[L23] a model that says nothing is asked again", async () => {
   await turns.close();
 });
 
-it("[L27] [D15] when the server goes, a turn is interrupted, its command killed; what waits is held", async () => {
+it("[L27] [D15] when the server stops, a turn is interrupted, its command killed; queued messages are held", async () => {
   const { kernel, turns, conversation, blocks } = await open();
   model.play([{ parts: [call("bash", { command: "echo on; sleep 600" })] }]);
   const began = new Promise<void>((resolve) => {

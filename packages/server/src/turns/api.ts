@@ -51,15 +51,15 @@ export interface ApiOptions {
   readonly onFault: (what: string, error: unknown) => void;
   readonly silentMs?: number | undefined;
   readonly suggest?: (ask: Ask, cwd: string) => readonly AskSuggestion[];
-  /** The rule that denies something, in words, where there is one. */
+  /** The rule that denies something, as text, if there is one. */
   readonly denied?: (subject: AskSubject, place: RulePlace) => string | undefined;
-  /** Takes secrets out of what is stored. */
+  /** Removes secrets from stored text. */
   readonly secrets?: Secrets | undefined;
 }
 
 export const APIS: readonly ApiSource[] = [anthropicApi, openaiApi];
 
-/** Our loop asks for leave itself, and knows the conversation by itself. */
+/** Our loop asks for approval itself, and knows the conversation itself. */
 const ABILITIES: Abilities = {
   resumes: false,
   staysAlive: false,

@@ -32,7 +32,7 @@ interface AttachedFile {
   readonly text: string;
 }
 
-/** What an agent in a child process is given. */
+/** What an agent in a child process gets. */
 export interface Attached {
   readonly files: readonly AttachedFile[];
   readonly pictures: readonly Picture[];
@@ -91,7 +91,7 @@ export async function attachedSizes(
   return sizes;
 }
 
-/** Blocks of a message, one behind the other; the last one, for the prompt to follow. */
+/** Writes the blocks of a message in order; returns the last one, which the prompt follows. */
 export function writeAttachments(
   draft: Draft,
   turn: string,
@@ -135,7 +135,7 @@ export function pictureFiles(pictures: readonly Picture[]): { paths: readonly st
   return { paths, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** The picture that an image block shows, where it is one that agents take. */
+/** The picture that an image block shows, if agents accept it. */
 export async function pictureIn(
   store: Store,
   { kind, text, metadata }: WholeBlock,

@@ -1,4 +1,4 @@
-/** How an agent is told of a conversation: the frame, what cannot end it, what is cut, what is left out. */
+/** How an agent is briefed on a conversation: the frame, what cannot end it, what is cut, what is left out. */
 import {
   type Block,
   type BlockId,
@@ -42,7 +42,7 @@ async function told(
   return { ...(answer as Briefing), read };
 }
 
-/** What stands between the first line of the frame and the last. */
+/** The lines between the first and the last of the frame. */
 function inside({ text }: Briefing): string {
   return text
     .split("\n\n")
@@ -51,12 +51,12 @@ function inside({ text }: Briefing): string {
     .replaceAll(/c\/ann\/\d+/g, "ID");
 }
 
-describe("what is told", () => {
-  it("[D13] of an empty context is nothing", async () => {
+describe("a briefing", () => {
+  it("[D13] of an empty context is empty", async () => {
     expect(await told([])).toEqual({ text: "", blocks: 0, leftOut: 0, pictures: [], read: [] });
   });
 
-  it("[D13] reads as who said what, called what, and what came of it", async () => {
+  it("[D13] reads as who said what, called what, and with which result", async () => {
     const call = madeBlock("tool_call", '{"command":"ls"}', {
       ...{ role: "model", agent: "claude" },
       metadata: { toolName: "Bash", toolUseId: "t" },
@@ -86,7 +86,7 @@ describe("what is told", () => {
     expect(all.text).toMatch(/\n\n\[Blockyard\] End of the conversation so far\. Your current task:$/);
   });
 
-  it("[D13] says what is new, what reads otherwise now, and where an included block is from", async () => {
+  it("[D13] states what is new, what has changed, and where an included block is from", async () => {
     const since = await told([user("again")], { isKnown: true, how: "changed" });
     expect(since.text).toMatch(
       /^\[Blockyard\] Others have written in this conversation since your last turn/,
@@ -114,7 +114,7 @@ describe("what is told", () => {
   ];
   it.each(untold)("[D13] is not %s", (_, each) => expect(isShared(each)).toBe(false));
 
-  it("[D13] is an error where it is a call's result, and a call or command that says nothing", () => {
+  it("[D13] marks an error of a call's result, and of a call or command without one", () => {
     expect(isShared(result("error", "no such file"))).toBe(true);
     expect(isShared(madeBlock("tool_call", ""))).toBe(true);
     expect(isShared(result("command", ""))).toBe(true);
@@ -144,7 +144,7 @@ describe("the frame", () => {
     }
   });
 
-  it("[D13] holds whatever is said in it, in lines of its own or quoted, well formed and bounded", async () => {
+  it("[D13] contains any text, in lines of its own or quoted, well formed and bounded", async () => {
     const text = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.string({ unit: fc.constantFrom("\n", "|", "[", "a", "\ud83d", "\ude00", "\r", "\u2028") }),
@@ -196,7 +196,7 @@ describe("bounds", () => {
     expect(text.isWellFormed()).toBe(true);
   });
 
-  it("[D13] the newest is kept, what is left out is counted and not even read", async () => {
+  it("[D13] keeps the newest; what is left out is counted and not even read", async () => {
     const blocks = Array.from({ length: 400 }, (_, i) => user(`${i} ${long(3_000)}`));
     const all = await told(blocks);
     expect(all.text.length).toBeLessThan(limits.toldChars + 2_000);
@@ -222,7 +222,7 @@ describe("bounds", () => {
     expect(both.pictures).toHaveLength(limits.toldPictures);
   });
 
-  it("[D13] what is included takes at most half, and stands in front", async () => {
+  it("[D13] included blocks take at most half, and come first", async () => {
     const files = Array.from({ length: 20 }, (_, i) =>
       madeBlock("file", `${i} ${long(9_000)}`, { metadata: { path: "a" } }),
     );
@@ -243,7 +243,7 @@ describe("bounds", () => {
     expect(text).toContain("said 39");
   });
 
-  it("[D13] one block always has room, whatever it is made of", async () => {
+  it("[D13] one block always has room, whatever its content", async () => {
     for (const text of ["\n".repeat(50_000), "\u2028".repeat(50_000), "😀".repeat(50_000)])
       expect(await told([user(text)])).toMatchObject({ blocks: 1, leftOut: 0 });
     expect(await told([user("\n".repeat(50_000))], { how: "included" })).toMatchObject({ blocks: 1 });

@@ -28,16 +28,16 @@ export interface News {
 }
 
 export interface Briefing {
-  /** Empty where there is nothing to tell. */
+  /** Empty if there is nothing to say. */
   readonly text: string;
   readonly blocks: number;
   /** Those for which there was no room. */
   readonly leftOut: number;
-  /** Of the image blocks that are told, as far as they can be shown. */
+  /** The pictures of the briefing's image blocks, as far as they can be shown. */
   readonly pictures: readonly Picture[];
 }
 
-/** The way to what is told. */
+/** The path to what the briefing contains. */
 interface BriefingSource {
   read(id: BlockId): Promise<WholeBlock | Problem>;
   /** The picture of an image block, where an agent could see it. */
@@ -56,14 +56,14 @@ const SINCE =
   `is new, oldest first. ${FORM}`;
 const END = `${OURS} End of the conversation so far. Your current task:`;
 
-/** Errors, notices, reasoning and what was taken back are not told. */
+/** Errors, notices, reasoning and pruned blocks are left out. */
 export function isShared({ kind, side, chars, metadata }: Block): boolean {
   if (metadata.notice !== undefined || metadata.reason === "retracted") return false;
   if (kind === "thinking" || kind === "unknown" || (kind === "error" && !side)) return false;
   return chars > 0 || kind === "tool_call" || kind === "command" || kind === "image";
 }
 
-/** `isKnown`: the agent has a session of the conversation, and this is what is new to it. */
+/** `isKnown`: the agent has a session of the conversation, and this is new to it. */
 export async function brief(
   news: readonly News[],
   isKnown: boolean,
@@ -95,7 +95,7 @@ interface Entries {
   chars: number;
 }
 
-/** As many as have room, in the order given. */
+/** As many as fit, in the given order. */
 async function entries(
   news: readonly News[],
   room: number,
@@ -133,14 +133,14 @@ function headingOf(block: WholeBlock, how: News["how"]): string {
   const changed = how === "changed" ? ", as it reads now" : "";
   if (how === "included") return `${id} included (${kind}${nameIn(block)})`;
   if (block.side && metadata.toolName !== undefined)
-    // Its call stands before it and names the rest, unless it is told alone.
+    // Its call precedes it and names the rest, unless it is alone.
     return `${id} result of ${oneLine(metadata.toolName)}${changed && nameIn(block) + changed}`;
   const speaker = `${id} ${block.role} (${agentOf(block)})`;
   if (kind === "tool_call") return `${speaker} called ${oneLine(metadata.toolName)}${changed}`;
   return `${speaker}${kind === "text" ? "" : ` ${kind.replace("_", " ")}${nameIn(block)}`}${changed}`;
 }
 
-/** Who wrote it; a copy that a fork made is its source's, while nobody has changed it. */
+/** Its author; a fork's copy has its source's, while nobody has changed it. */
 function agentOf({ agent, metadata, promoted }: Block): string {
   const { includes } = metadata;
   if (promoted) return agent;

@@ -47,17 +47,17 @@ export interface ChildOptions {
   readonly prices?: Prices;
   /** A folder in which nothing acts by itself. */
   readonly home?: string;
-  /** The owner has started the server so that agents may do everything unasked. */
+  /** The owner has started the server so that agents may do everything without asking. */
   readonly fullAccess?: boolean;
-  /** What can be answered to an ask besides yes and no, what the agent suggests included. */
+  /** The answers to an ask besides yes and no, including the agent's suggestions. */
   readonly suggest?: (ask: Ask, cwd: string) => readonly AskSuggestion[];
-  /** Takes secrets out of what is stored. */
+  /** Removes secrets from stored text. */
   readonly secrets?: Secrets | undefined;
   /** An agent that says nothing for this long is stopped. */
   readonly silentMs?: number | undefined;
-  /** One that has said its last word and does not end is killed after this. */
+  /** An agent that has finished and does not end is killed after this. */
   readonly lingerMs?: number | undefined;
-  /** How long it gets between being asked to stop and being made to. */
+  /** The time between asking it to stop and killing it. */
   readonly graceMs?: number | undefined;
 }
 
@@ -78,7 +78,7 @@ export function childDriver(agent: Agent, options: ChildOptions): Driver {
   };
 }
 
-/** With `isLost`, none of the agent's sessions is there any more. */
+/** With `isLost`, all of the agent's sessions are gone. */
 async function beginRun(
   agent: Agent,
   options: ChildOptions,
@@ -135,7 +135,7 @@ export function requestOf(
   };
 }
 
-/** What the turns of a session add up to so far: where its own counters stand. */
+/** The total of a session's turns so far: the state of its own counters. */
 export async function counted(kernel: Kernel, { request }: TurnStart, session: string): Promise<Before> {
   const turns = await kernel.turns(request.conversation);
   if (isProblem(turns)) return {};
@@ -150,32 +150,32 @@ interface Program {
   readonly provider: Provider;
   readonly spec: ChildSpec;
   readonly before: Before | undefined;
-  /** What it reads first. */
+  /** The prompt that it reads first. */
   readonly input: string;
-  /** What of it is not in the conversation's prompt; kept with what it answers. */
+  /** The part of it that is not in the conversation's prompt; stored with its answer. */
   readonly told: string;
-  /** It goes on with a session, which it may not have any more. */
+  /** It resumes a session, which may be gone. */
   readonly mayBeLost: boolean;
 }
 
 class ChildRun implements Trial {
   readonly ended: Promise<RunEnd>;
   readonly mayBeLost: boolean;
-  /** All that it said is that it does not have the session: nothing of it is written, and it may be tried again. */
+  /** It reported only that the session is gone: nothing of it is written, and the turn may be retried. */
   isLost = false;
   readonly #agent: Agent;
   readonly #child: Child;
   readonly #stream: StreamIngest;
-  /** What it says until its first line is whole, where that may be that its session is lost. */
+  /** Its output until the first line is complete, if that may report a lost session. */
   #held: Uint8Array[] | undefined;
   #stopping: Reason | undefined;
-  /** Why it was ended from here, where nobody asked for it. */
+  /** Why the server ended it, if nobody requested that. */
   #why: string | undefined;
-  /** The provider has said that the turn is over. */
+  /** The provider has reported the end of the turn. */
   #isOver = false;
   /** With which error it has. */
   #said: string | undefined;
-  /** Requests that the owner has not answered yet, each with the call that it is about. */
+  /** Requests that the owner has not answered yet, each with its call. */
   readonly #asked = new Map<string, BlockKey>();
   readonly #watch: AgentWatch;
 
@@ -213,7 +213,7 @@ class ChildRun implements Trial {
       ...(told === "" ? {} : { told }),
     });
     this.ended = this.#pump().catch(async (error) => {
-      // The boundary of one run: its output could not be kept, so it does not go on unseen.
+      // The boundary of one run: if its output cannot be stored, it does not continue unseen.
       this.#child.kill();
       await this.#child.ended;
       this.#watch.close();
@@ -233,7 +233,7 @@ class ChildRun implements Trial {
     this.#child.kill();
   }
 
-  /** An agent that is interrupted may still say so in a result: that it was, not by whom. */
+  /** An interrupted agent may still report in a result that it was interrupted, but not by whom. */
   #isStopped(reason: Reason): void {
     this.#stopping ??= reason;
     const error = this.#why ?? (this.#stopping === "cancelled" ? STOPPED : undefined);
@@ -269,7 +269,7 @@ class ChildRun implements Trial {
     const error = !isLost ? known : this.#isOver ? LOST : `${LOST}\n\n${known}`;
     this.#stream.explain({ reason, error });
     await this.#stream.end();
-    // Whoever stopped it knows why; what it said itself needs no explanation either.
+    // Whoever stopped it knows why; its own error needs no explanation either.
     const isExpected = !isLost && (this.#isOver || (reason !== undefined && this.#why === undefined));
     return { error, reason, isExpected };
   }
@@ -285,12 +285,12 @@ class ChildRun implements Trial {
     this.#require(await this.#stream.push(start));
   }
 
-  /** An agent whose words cannot be kept, however long they were held, does not go on unseen. */
+  /** An agent whose output cannot be stored, however long it was held, does not continue unseen. */
   #require(lost: Problem | undefined): void {
     if (lost) throw new Error(lost.message);
   }
 
-  /** Whether all it said was that its session is lost. What was held and is something else is taken now. */
+  /** Whether it only reported a lost session. Held output that says anything else is processed now. */
   async #hasLost({ stderr }: ChildEnd): Promise<boolean> {
     if (this.#held === undefined) return false;
     const held = Buffer.concat(this.#held);
@@ -311,7 +311,7 @@ class ChildRun implements Trial {
 
   #closing(): void {
     this.#child.closeInput();
-    this.#watch.linger(); // some versions go on living after their result
+    this.#watch.linger(); // some versions stay alive after their result
   }
 
   #heardAsk(key: BlockKey, metadata: JsonObject | undefined): void {

@@ -16,7 +16,7 @@ import { ATTACHED_FILE_CHARS, INCLUDED_BLOCKS, MAX_ATTACHMENTS } from "./limits.
 import { MODES, SANDBOXES } from "./mode.ts";
 import { ruleList, ruleRemove, ruleSet } from "./rules/contract.ts";
 
-/** When a message reaches an agent that works: cutting off what it does, at its next step, or after its turn. */
+/** When a message reaches a running agent: interrupting it, at its next step, or after its turn. */
 const WHENS = ["now", "next", "later"] as const;
 export type When = (typeof WHENS)[number];
 
@@ -249,7 +249,7 @@ export const agentList = contract({
 
 const described = z.object({ name: z.string(), description: z.string() });
 
-/** What an agent does not tell is absent. */
+/** What an agent does not state is absent. */
 export const agentOffers = contract({
   name: "agent.offers",
   input: z.strictObject({
@@ -371,7 +371,7 @@ export const conversationContext = contract({
   }),
 });
 
-/** What a program can ask of turns and agents. */
+/** What a program can request of turns and agents. */
 export const turnContracts = [
   turnStart,
   turnStop,

@@ -36,7 +36,7 @@ export class DriverTable {
     return this.#drivers.get(provider)?.folder;
   }
 
-  /** What each agent can do, and why it cannot run here, where it cannot. */
+  /** The abilities of each agent, and why it cannot run here, if so. */
   list(): readonly { provider: string; abilities: Abilities; problem: string | undefined }[] {
     return [...this.#drivers.values()].map(({ provider, abilities, check }) => {
       const refused = check({ conversation: "", provider, prompt: "" });
@@ -49,7 +49,7 @@ export class DriverTable {
     return this.#drivers.get(provider)?.login?.(this.#home);
   }
 
-  /** What the agent of a conversation offers now. */
+  /** What the conversation's agent offers now. */
   async offers(conversation: ConversationId, provider: string, cwd: string): Promise<Offers | Problem> {
     const driver = this.#drivers.get(provider);
     if (driver === undefined && provider !== "") return this.unknown(provider);

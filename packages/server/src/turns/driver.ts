@@ -11,26 +11,26 @@ import { MODEL_MS } from "./limits.ts";
 import type { Mode, SandboxChoice } from "./mode.ts";
 import type { AgentTask, Run, TurnRequest, TurnStart } from "./run.ts";
 
-/** What an agent can do here. */
+/** An agent's abilities here. */
 export interface Abilities {
-  /** It goes on with a session of its own in a later turn. */
+  /** It resumes a session of its own in a later turn. */
   readonly resumes: boolean;
   /** Its process lives on between turns, for a while. */
   readonly staysAlive: boolean;
-  /** What it asks before it goes on. */
+  /** What it asks before it continues. */
   readonly asks: readonly AskKind[];
-  /** It offers rules with what it asks, and keeps them itself. */
+  /** Its asks offer rules, which it stores itself. */
   readonly rules: boolean;
   readonly modes: readonly Mode[];
-  /** How it can be told to confine its commands, whatever its mode. */
+  /** How it can be told to confine its commands, in any mode. */
   readonly sandboxes: readonly SandboxChoice[];
   /** When a message reaches it while it works: at its next step, or not before its turn is over. */
   readonly steering: "step" | "turn";
   /** What can be changed while it works. */
   readonly midTurn: readonly ("mode" | "model" | "effort")[];
-  /** What it runs in the background can be stopped. */
+  /** Its background tasks can be stopped. */
   readonly stopsTasks: boolean;
-  /** It tells its slash commands and skills, its models, and how much of its context is used. */
+  /** It states its slash commands and skills, its models, and its context usage. */
   readonly commands: boolean;
   readonly models: boolean;
   readonly usage: boolean;
@@ -57,14 +57,14 @@ export interface AgentModel {
   readonly efforts?: readonly string[] | undefined;
 }
 
-/** How full the context is: what the last request held, and how much there is room for. */
+/** How full the context is: the size of the last request, and the limit. */
 export interface ContextUsage {
   readonly usedTokens: number;
   readonly windowTokens: number;
   readonly parts?: readonly { readonly name: string; readonly tokens: number }[] | undefined;
 }
 
-/** How much of an account's limit is used, and when it begins anew. */
+/** How much of an account's limit is used, and when it resets. */
 export interface AccountLimit {
   readonly name: string;
   readonly usedPercent: number;
@@ -79,16 +79,16 @@ export interface AgentServer {
   readonly error?: string | undefined;
 }
 
-/** Whether somebody is logged in to an agent, as it says itself without asking a model. */
+/** Whether somebody is logged in to an agent, as it reports itself without asking a model. */
 export interface Login {
   readonly state: "in" | "out" | "unknown";
-  /** As whom, or by what: a plan, a key. */
+  /** The account: a plan, a key. */
   readonly account?: string | undefined;
-  /** What to do, where nobody is. */
+  /** What to do if nobody is. */
   readonly how?: string | undefined;
 }
 
-/** What an agent offers in a conversation; what it does not tell is absent. */
+/** What an agent offers in a conversation; what it does not state is absent. */
 export interface Offers {
   readonly mode?: Mode | undefined;
   readonly model?: string | undefined;
@@ -107,23 +107,23 @@ export interface Offers {
 export interface Driver {
   readonly provider: string;
   readonly abilities: Abilities;
-  /** What gives it full access, where it could have it and has not. */
+  /** How to get full access, if it could have it and does not. */
   readonly fullNeeds?: string;
   /** Why it cannot run, before anything is written; it names what to do about it. */
   check(request: TurnRequest): Problem | undefined;
-  /** The only folder in which it can work, where it cannot work everywhere. */
+  /** The only folder in which it can work, if there is such a limit. */
   readonly folder?: string;
   start(start: TurnStart): Promise<Run | Problem>;
-  /** Why it would not take this model or effort, asked of itself before anything is written. */
+  /** Why it would refuse this model or effort, asked of the agent before anything is written. */
   refusesModel?(request: TurnRequest): Promise<Problem | undefined>;
   /** Asked of the agent in this folder, without a model. */
   login?(cwd: string): Promise<Login>;
-  /** What the agent of a conversation offers now. May start the agent to find out, in this folder. */
+  /** What the conversation's agent offers now. May start the agent to find out, in this folder. */
   offers?(conversation: ConversationId, cwd: string): Promise<Offers | Problem>;
   /** What its agents run in the background between the turns of a conversation. */
   tasks?(conversation: ConversationId): readonly AgentTask[];
   stopTask?(conversation: ConversationId, task: string): Promise<Problem | undefined>;
-  /** `wake`: an agent that waits has begun something by itself. It is started with a turn that has no prompt (`isOwn`). */
+  /** `wake`: a waiting agent has begun something by itself. It gets a turn without a prompt (`isOwn`). */
   onWake?(wake: (conversation: ConversationId, by: AgentId) => void): void;
   /** Whether one has, and has no turn yet. */
   isAwake?(conversation: ConversationId): boolean;
@@ -131,7 +131,9 @@ export interface Driver {
   close?(conversation?: ConversationId): Promise<void>;
 }
 
-/** A model or an effort that the agent says it does not have. One that does not say so soon finds it out in the turn. */
+/**
+ * A model or an effort that the agent reports as unknown. An agent that does not report it soon finds out in the turn.
+ */
 export function refusesModel(env: Env, driver: Driver, request: TurnRequest): Promise<Problem | undefined> {
   const isChosen = request.model !== undefined || request.effort !== undefined;
   const asked = isChosen ? driver.refusesModel?.(request) : undefined;

@@ -13,7 +13,7 @@ import {
   Text,
 } from "@blockyard/kernel";
 
-/** By somebody else than the agent itself: that it has written on is nothing new to it. */
+/** By anybody but the agent itself, which knows its own additions. */
 export async function isEditedSince(
   kernel: Kernel,
   block: Pick<Block, "id" | "agent" | "role">,
@@ -21,7 +21,7 @@ export async function isEditedSince(
 ): Promise<boolean | Problem> {
   const since = await kernel.log(block.id, { seq });
   if (isProblem(since)) return since;
-  if (since.compacted) return true; // by whom is not known any more
+  if (since.compacted) return true; // the author is no longer known
   if (!since.ops.some((op) => isForeign(block, op))) return false;
   const log = await kernel.log(block.id, { version: 0 });
   if (isProblem(log)) return log;
@@ -31,7 +31,7 @@ export async function isEditedSince(
   for (const op of log.ops) {
     const splices = splicesOf(op);
     if (op.seq > seq && isForeign(block, op)) known ??= text.toString();
-    // It writes behind its own last character, wherever that stands now.
+    // It writes after its own last character, wherever that is now.
     else if (known !== undefined) known = splices.reduce((said, { ins }) => said + ins, known);
     text = text.apply(splices);
   }

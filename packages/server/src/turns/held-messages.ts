@@ -36,8 +36,8 @@ export async function holdAll(kernel: Kernel, all: readonly Queued[], reason: Ho
 }
 
 /**
- * Stops messages: those that were just taken out of the queue of this node, and those that wait in none. They are held; dropped
- * with `queued`, or where only that one is meant.
+ * Stops messages: those just removed from this node's queue, and those in no queue. They are held; dropped with
+ * `queued`, or if only that one is meant.
  */
 export async function stopMessages(
   kernel: Kernel,
@@ -55,7 +55,7 @@ export async function stopMessages(
   return { dropped: dropped.length + others.dropped, held: held + others.held };
 }
 
-/** Stops what waits and is in no queue of this node: held already, or at another node. */
+/** Stops messages that are in no queue of this node: already held, or at another node. */
 async function stopWaiting(
   kernel: Kernel,
   by: AgentId,
@@ -79,12 +79,12 @@ async function stopWaiting(
 interface Release {
   /** Why a message cannot be sent now. */
   readonly check: (request: TurnRequest) => Promise<Problem | undefined>;
-  /** This node, where there are several. */
+  /** This node, if there are several. */
   readonly node: string | undefined;
   readonly enqueue: (queued: Queued) => void;
 }
 
-/** Puts messages that were held into the queue of this node, or one of them; how many. */
+/** Queues held messages at this node, or one of them; returns their number. */
 export async function releaseHeld(
   kernel: Kernel,
   by: AgentId,

@@ -5,7 +5,7 @@ import { deedOf, lateText } from "./late-answer.ts";
 
 type Deed = Pick<Ask, "subject" | "input">;
 
-it("[D62] another tool, folder or file with the same input is another deed", () => {
+it("[D62] another tool, folder or file with the same input is another action", () => {
   const input = { command: "ls" };
   const deeds: readonly Deed[] = [
     { input: {}, subject: { type: "tool", tool: "mcp__lab__ping", server: "lab" } },

@@ -11,12 +11,12 @@ export function lateText(ask: Ask, given: Given, plan: string | undefined): stri
   return `${BEFORE} ${saidOf(ask, given, plan)}`;
 }
 
-/** What an ask is for, to be compared with what is asked after the restart: two tools may be given the same input. */
+/** The subject of an ask, to compare with a request after the restart: two tools may get the same input. */
 export function deedOf({ subject, input }: Pick<Ask, "subject" | "input">): string {
   return JSON.stringify([subject ?? null, input ?? null]);
 }
 
-/** The mode in which a plan is carried out that was approved: the one that was approved with it. Undefined: the conversation's. */
+/** The mode in which an approved plan is executed: the one approved with it. Undefined: the conversation's. */
 export function lateMode({ kind, suggestions = [] }: Ask, { allow, answer }: Given): Mode | undefined {
   if (kind !== "plan" || !allow) return undefined;
   const taken = suggestions.find(({ id }) => id === answer?.suggestion)?.native as
@@ -26,7 +26,7 @@ export function lateMode({ kind, suggestions = [] }: Ask, { allow, answer }: Giv
   return taken?.["mode"] === "acceptEdits" ? "edits" : "ask";
 }
 
-/** An answer that says which plan was approved, where that is not the one that the agent wrote: it gets it with the answer. */
+/** An answer that contains the approved plan, if that is not the one that the agent wrote. */
 export function withPlan({ input }: Ask, given: Given, plan: string | undefined): Given {
   const proposed = (input as JsonObject | null | undefined)?.["plan"];
   return plan === undefined || plan === proposed

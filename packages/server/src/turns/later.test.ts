@@ -1,4 +1,7 @@
-/** Turns that go on when a usage limit is reset: once, then, also after a restart; or not, where somebody went on before. */
+/**
+ * Turns that continue when a usage limit resets: once, at that time, also after a restart; or not, if somebody
+ * continued before.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +27,7 @@ async function harness() {
   return { env, conversation, started, open };
 }
 
-it("[D67] goes on once, when its time has come", async () => {
+it("[D67] continues once, when its time has come", async () => {
   const { env, conversation, started, open } = await harness();
   const later = open();
   later.set({ conversation, provider: "claude", at: env.now() + 2 * 3_600_000, by: "root", cwd: "/w" });
@@ -49,7 +52,7 @@ it("[D67] outlives its server, and is late rather than lost", async () => {
   expect(started).toHaveLength(1);
 });
 
-it("[D67] is taken back, and replaced by a later wish", async () => {
+it("[D67] can be cancelled, and is replaced by a later request", async () => {
   const { env, conversation, started, open } = await harness();
   const later = open();
   later.set({ conversation, provider: "claude", at: env.now() + 60_000, by: "root" });

@@ -58,7 +58,7 @@ export class Later {
     return this.#read();
   }
 
-  /** Goes on in a conversation then; in place of what was to go on there. */
+  /** Continues a conversation at that time; replaces an earlier plan for it. */
   set(row: Row): Problem | undefined {
     const others = this.#read().filter(({ conversation }) => conversation !== row.conversation);
     if (others.length >= LATER_MESSAGES)
@@ -70,7 +70,7 @@ export class Later {
     return undefined;
   }
 
-  /** Whether something was to go on there. */
+  /** Whether something was scheduled there. */
   drop(conversation: ConversationId): boolean {
     const all = this.#read();
     const rest = all.filter((row) => row.conversation !== conversation);
@@ -94,7 +94,7 @@ export class Later {
   async #look(): Promise<void> {
     const due = this.#read().filter(({ at }) => at + LATER_GRACE_MS <= this.#env.now());
     for (const { conversation, provider, by, cwd, model } of due) {
-      // Taken out first: whatever comes of it, it is tried once.
+      // Removed first: whatever the outcome, it is tried once.
       this.drop(conversation);
       const record = await this.#options.kernel.conversation(conversation);
       if (isProblem(record) || this.#isClosed) continue;
@@ -118,12 +118,12 @@ export class Later {
   }
 }
 
-/** None where nothing can be kept. */
+/** None if nothing can be stored. */
 export function laterIn(home: string | undefined, options: Omit<LaterOptions, "home">): Later | undefined {
   return home === undefined ? undefined : new Later({ ...options, home });
 }
 
-/** A turn has stopped at a limit: says when it can go on, which it does by itself then, if that was asked for. */
+/** A turn has stopped at a limit: says when it can continue, and continues then, if that was requested. */
 export async function atLimit(
   end: TurnEnd,
   later: Later | undefined,
@@ -139,7 +139,7 @@ export async function atLimit(
   await end.show(start, limitText(resetsAt, isAsked && !refused), { code: "usage_limit", details });
 }
 
-/** When it can go on, for people. */
+/** When it can continue, for people. */
 export function limitText(resetsAt: number | undefined, isAsked: boolean): string {
   if (resetsAt === undefined)
     return "The account's usage limit is reached. The agent does not say when it resets.";

@@ -1,12 +1,12 @@
 /** Bounds of turns: waits, queues, what is observed of a workspace. */
 
 // Agent watch
-/** An agent that says nothing for this long is stopped; how long one that is done may linger. */
+/** A silent agent is stopped after this long; how long a finished one may take to exit. */
 export const AGENT_SILENT_MS = 10 * 60_000;
 export const AGENT_LINGER_MS = 10_000;
 
 // Api
-/** Of one answer of a model, if nothing else is said. */
+/** Output of one answer of a model, by default. */
 export const ANSWER_TOKENS = 16_384;
 
 // Attachments
@@ -14,14 +14,14 @@ export const ANSWER_TOKENS = 16_384;
 export const ATTACHED_CHARS = 1024 * 1024;
 
 // Awaited turns
-/** How long after a failed look it is looked again whether a turn has ended. */
+/** How long after a failed check the end of a turn is checked again. */
 export const AWAITED_LOOK_MS = 1_000;
 
 // Briefing
 export const BRIEFED_NAME_CHARS = 200;
 
 // Child run
-/** What says that a session is lost is shorter. */
+/** A message that a session is lost is shorter. */
 export const FIRST_ERROR_BYTES = 64 * 1024;
 
 // Contract
@@ -36,10 +36,10 @@ export const MODEL_MS = 10_000;
 // Later
 /** Messages that wait for a usage limit to be over. */
 export const LATER_MESSAGES = 1_000;
-/** Nobody waits longer; and timers do not, either. */
+/** The longest wait; timers cannot wait longer either. */
 export const LATER_MS = 8 * 24 * 3_600_000;
 export const LATER_LOOK_MS = 3_600_000;
-/** A limit that is said to be over may not quite be. */
+/** A limit may end slightly later than stated. */
 export const LATER_GRACE_MS = 5_000;
 
 // Logins
@@ -47,7 +47,7 @@ export const LATER_GRACE_MS = 5_000;
 export const LOGIN_MS = 8_000;
 
 // Turn opener
-/** So many turns an agent begins by itself behind one that somebody has asked for. */
+/** Turns that an agent may begin by itself after a requested one. */
 export const OWN_TURNS = 50;
 
 // Prices
@@ -56,7 +56,7 @@ export const PRICES_BYTES = 1024 * 1024;
 
 // Pattern
 export const OFFERED_PATTERNS = 5;
-/** So many words of a text that cannot be taken apart are looked at behind a program's name. */
+/** Words examined after a program's name in a text that cannot be parsed. */
 export const LOOSE_WORDS = 64;
 
 // Rules
@@ -67,7 +67,7 @@ export const MAX_RULES = 1_000;
 export const STORE_CLOSING_MS = 2_000;
 
 // Voices
-/** A copy of a copy of so many copies is anybody's. */
+/** The longest chain of copies; beyond it the author counts as unknown. */
 export const VOICE_COPIES = 16;
 
 // Waiting
@@ -81,13 +81,13 @@ export const OBSERVED_DIFF_CHARS = 400_000;
 export const OBSERVED_BLOCKS = 2_000;
 
 // Snapshot
-/** A folder with more files is not looked at. */
+/** A folder with more files is not scanned. */
 export const SNAPSHOT_FILES = 50_000;
 /** Of longer files only that they have changed is known. */
 export const SNAPSHOT_FILE_BYTES = 512 * 1024;
 /** Texts of files that git does not have, of one snapshot. */
 export const SNAPSHOT_BYTES = 16 * 1024 * 1024;
-/** How long git may take, and how much it may say. */
+/** Time and output limits for git. */
 export const GIT_MS = 5_000;
 export const GIT_BYTES = 64 * 1024 * 1024;
 export const PARALLEL_STATS = 64;

@@ -1,4 +1,4 @@
-/** Whether somebody is logged in: as the agent says itself, and in the words that the page shows. */
+/** Whether somebody is logged in: as the agent reports, and as the page shows it. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -29,7 +29,7 @@ const claude = (account: object) =>
 const codex = (account: object) =>
   `(asked) => asked.id === undefined ? undefined : ({ id: asked.id, result: asked.method === "initialize" ? { userAgent: "codex/0.166.0 (x)" } : asked.method === "account/read" ? ${JSON.stringify(account)} : { data: [] } })`;
 
-it("[D66] an agent that nobody is logged in to says how, another as whom; one that is not there says nothing", async () => {
+it("[D66] an agent without a login says how to log in, another shows its account; a missing one says nothing", async () => {
   const path = [dirname(process.execPath), "/usr/bin", "/bin"].join(":");
   const out = await logins(
     {

@@ -17,7 +17,7 @@ export async function logins(
   env: Readonly<Record<string, string | undefined>>,
   time: Env,
 ): Promise<ReadonlyMap<string, Login>> {
-  // A folder of its own: what a running server has started is none of ours.
+  // A folder of its own: processes of a running server are not ours.
   const home = mkdtempSync(join(tmpdir(), "blockyard-login-"));
   const tracker = new ProcessTracker(home);
   const kernel = new Kernel(time, new MemoryStore("logins"));

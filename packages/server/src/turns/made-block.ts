@@ -4,7 +4,7 @@ import type { Kind, LooseBlock, WholeBlock } from "@blockyard/kernel";
 
 let seq = 0;
 
-/** A finished block of a person; `more` says what is different. */
+/** A finished block of a person; `more` overrides fields. */
 export function madeBlock(kind: Kind, text: string, more: Partial<LooseBlock> = {}): WholeBlock {
   seq++;
   return {

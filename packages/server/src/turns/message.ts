@@ -11,6 +11,6 @@ export interface Message {
   readonly text: string;
   readonly attached: Attached;
   readonly when: Exclude<When, "later">;
-  /** The agent reads it now: writes the prompt's block behind everything that the agent has said so far. */
+  /** The agent reads it now: writes the prompt's block after all output of the agent so far. */
   taken(): Promise<void>;
 }

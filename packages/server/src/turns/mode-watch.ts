@@ -12,9 +12,9 @@ export class ModeWatch {
   readonly #kernel: Kernel;
   readonly #start: TurnStart;
   readonly #run: Run;
-  /** Unknown until the agent works as it was asked to: before that it may still be in the mode of an earlier turn. */
+  /** Unknown until the agent works as requested: before that it may still be in the mode of an earlier turn. */
   #last: Mode | undefined;
-  /** How far the owner lets it go in this turn, besides what was chosen for the conversation. */
+  /** How far the owner lets it go in this turn, besides the conversation's chosen mode. */
   #allowed: Mode = "plan";
 
   constructor(kernel: Kernel, start: TurnStart, run: Run) {
@@ -23,7 +23,7 @@ export class ModeWatch {
     this.#run = run;
   }
 
-  /** Something has happened in the conversation; cheap where the mode is the same. */
+  /** Something has happened in the conversation; cheap if the mode is unchanged. */
   look(): void {
     const { mode } = this.#run;
     if (mode === this.#last) return;
@@ -39,7 +39,7 @@ export class ModeWatch {
     this.#allowed = mode;
   }
 
-  /** The agent is about to be told the owner's answer. */
+  /** The agent is about to get the owner's answer. */
   answered({ allow, byRule, shown, answer }: Pick<Answer, "allow" | "byRule" | "shown" | "answer">): void {
     if (!allow || byRule) return;
     const taken = shown.suggestions?.find(({ id }) => id === answer?.suggestion);
@@ -53,7 +53,7 @@ export class ModeWatch {
   /** The run is over. */
   async end(): Promise<void> {
     const { mode } = this.#run;
-    // Where nobody has chosen any, the mode in which it has worked from the start is the one of its own settings.
+    // If nobody has chosen a mode, the one it has worked in from the start comes from its own settings.
     if (mode !== undefined && mode !== this.#wanted) await this.#take(mode, this.#last ?? mode);
   }
 
@@ -61,7 +61,7 @@ export class ModeWatch {
     return this.#start.request.mode ?? "ask";
   }
 
-  /** `unchosen`: what counts where nobody has chosen a mode. */
+  /** `unchosen`: the default if nobody has chosen a mode. */
   async #take(mode: Mode, unchosen: Mode): Promise<void> {
     const { request, by } = this.#start;
     const back = await this.#kernel.write(request.conversation, {

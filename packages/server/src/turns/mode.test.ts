@@ -7,7 +7,7 @@ import type { Mode } from "./mode.ts";
 import type { TurnStart } from "./run.ts";
 import { Turns } from "./turns.ts";
 
-/** A turn that goes on: the mode that its agent says it has, and its end. */
+/** A turn that continues: the mode that its agent reports, and its end. */
 interface Held {
   mode: Mode | undefined;
   readonly over: Promise<void>;
@@ -71,7 +71,7 @@ it.each<[readonly Mode[], string]>([
   [["plan", "ask"], "any has no mode full. Use plan or ask"],
   [[], "any does not let you choose a mode: leave it out"],
 ])(
-  "[D63] an agent with the modes %j says so where full access is asked of it, on any server",
+  "[D63] an agent with the modes %j says so if full access is requested, on any server",
   async (modes, message) => {
     for (const fullAccess of [false, true]) {
       const { turn, starts } = await harness(fullAccess, undefined, undefined, modes);
@@ -81,7 +81,7 @@ it.each<[readonly Mode[], string]>([
   },
 );
 
-it("[D65] an effort for an agent that has none is refused before anything is written", async () => {
+it("[D65] an effort for an agent without one is refused before anything is written", async () => {
   const { turn, starts } = await harness(false);
   expect(await turn("ask", { effort: "high" })).toMatchObject({
     problem: "invalid",
@@ -90,7 +90,7 @@ it("[D65] an effort for an agent that has none is refused before anything is wri
   expect(starts).toEqual([]);
 });
 
-it("[D63] a conversation keeps its mode, and one that it may not have any more becomes asking", async () => {
+it("[D63] a conversation keeps its mode, and one that is no longer allowed becomes asking", async () => {
   const { kernel, turn, starts, conversation } = await harness(false);
   await turn();
   await turn("plan");
@@ -125,7 +125,7 @@ it.each([
   },
 );
 
-/** A turn that goes on, in which the agent says its modes. */
+/** A turn that continues, in which the agent reports its modes. */
 async function saying(chosen: Mode | undefined, first: Mode) {
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const held: Held = { mode: first, over };
@@ -162,13 +162,13 @@ async function saying(chosen: Mode | undefined, first: Mode) {
   return { says, answers, close, told };
 }
 
-it("[D63] [AC319] it is so at once, while the turn goes on, and not for what an earlier turn has left", async () => {
+it("[D63] [AC319] it is so at once, during the turn, and not for what an earlier turn has left", async () => {
   const { says, close, told } = await saying("edits", "plan");
   const seen: unknown[] = [];
   for (const mode of ["plan", "edits", "ask", "full", "edits", "plan", "ask"] as const)
     seen.push(await says(mode));
   expect(seen).toEqual(["edits", "edits", "ask", "ask", "ask", "plan", "plan"]);
-  // Where it goes further than it was allowed to, it is told to go back.
+  // If it goes further than allowed, it is told to go back.
   expect(told).toEqual(["ask", "ask", "plan"]);
   await close();
 });
@@ -191,7 +191,7 @@ it.each([
   await close();
 });
 
-it("[D63] an agent that says it has full access does not give it to the conversation", async () => {
+it("[D63] an agent that reports full access does not give it to the conversation", async () => {
   for (const isOffered of [false, true]) {
     const { turn, starts } = await harness(isOffered, "full");
     await turn("plan");

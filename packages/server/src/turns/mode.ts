@@ -33,10 +33,10 @@ export function isFree({ allow, mode, sandbox }: Freedom): boolean {
   return (Array.isArray(allow) && allow.length > 0) || isUnasked || isUnconfined;
 }
 
-/** What a driver lets one choose. */
+/** The choices that a driver offers. */
 interface Choosable {
   readonly abilities: { readonly modes: readonly Mode[]; readonly sandboxes: readonly SandboxChoice[] };
-  /** What gives full access to an agent that could have it, and has not; absent where nothing does. */
+  /** How to give full access to an agent that could have it and does not; absent if nothing does. */
   readonly fullNeeds?: string;
 }
 

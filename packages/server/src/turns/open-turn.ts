@@ -24,7 +24,7 @@ export interface Opened {
   readonly text: string;
 }
 
-/** The turn's record, and its prompt where it belongs now. Undefined: the message that waited is at another version. */
+/** The turn's record, and its prompt at its current place. Undefined: the queued message is at another version. */
 export function openTurn(
   draft: Draft,
   {
@@ -34,7 +34,7 @@ export function openTurn(
   }: { readonly id: string; readonly request: TurnRequest; readonly waiting?: BlockId },
   version: number | undefined,
   node: string | undefined,
-  /** Of the pictures that come with it. */
+  /** The pictures attached to it. */
   sizes: ReadonlyMap<string, PictureSize>,
 ): Opened | Problem | undefined {
   const text = waiting === undefined ? request.prompt : draft.text(waiting).toString();
@@ -63,7 +63,7 @@ export function openTurn(
   return { prompt: asked.id, text, mode: request.mode ?? modeIn(draft.record.metadata) };
 }
 
-/** The record alone, of a turn that the agent has begun by itself. A problem: it stands behind nothing. */
+/** The record alone, for a turn that the agent has begun by itself. A problem: there is no block before it. */
 export function openOwnTurn(
   draft: Draft,
   { id, request }: Pick<Queued, "id" | "request">,
@@ -88,7 +88,7 @@ function setRunning(draft: Draft, id: string, request: TurnRequest, node: string
   });
 }
 
-/** What the agent is started with. A mode that is not to be had here any more is not taken for a freer one. */
+/** The agent's start options. A mode that is no longer available is not replaced by a freer one. */
 export function startOf(
   { id, by, request, isOwn }: Queued,
   { prompt, text, mode }: Opened,

@@ -16,7 +16,7 @@ interface Opening extends Beginning {
   readonly told: Briefing;
 }
 
-/** With `isLost`, the agent has just said that it does not have its sessions any more. */
+/** With `isLost`, the agent has just reported that its sessions are gone. */
 export async function openingOf(
   kernel: Kernel,
   agent: Pick<Agent, "provider" | "lost">,

@@ -1,6 +1,6 @@
 /**
- * Turns while the store is away: what the agent says is held and written once when it is back, its output and pictures too;
- * nothing rejects that nobody waits for. The outage ends after a number of refused calls, not after a time.
+ * Turns while the store is unavailable: the agent's output is held and written once when it is back, command output and
+ * pictures too; nothing rejects unhandled. The outage ends after a number of refused calls, not after a time.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -116,7 +116,7 @@ const ROWS: readonly { readonly name: string; readonly skip: number; readonly lo
 
 describe("[L63] an outage in the middle of a turn of the loop", () => {
   it.each(ROWS)(
-    "at $name $skip, the $lost lost: the turn is whole, and what was said is there once",
+    "at $name $skip, the $lost lost: the turn is whole, and its output is there once",
     async (row) => {
       const outage = new Outage();
       const { kernel, turns, conversation } = await open(outage);

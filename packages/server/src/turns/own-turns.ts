@@ -50,7 +50,7 @@ export class OwnTurns {
     const request = { conversation, provider: driver.provider, prompt: "", ...place };
     const begun = await begin({ id: `turn-${randomName(kernel.env, 8)}`, request, by, isOwn: true }, driver);
     if (begun === ALONE) return driver.close?.(conversation);
-    // It could not begin, since another node has a turn there: it does when that is over.
+    // It could not begin, since another node has a turn there: it begins when that is over.
     if (driver.isAwake?.(conversation)) this.#awake.set(conversation, { driver, by });
   }
 }

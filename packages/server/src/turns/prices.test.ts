@@ -1,4 +1,4 @@
-/** The user's price table, and what it makes of a turn's tokens. */
+/** The user's price table, and the cost of a turn's tokens. */
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -24,7 +24,7 @@ const table = z.record(
 
 interface ReadPrices {
   readonly table: PriceTable;
-  /** Why there are none, though there is a file. */
+  /** Why there are none, although there is a file. */
   readonly problem?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The order of messages that wait, and prompts that begin anew. */
+/** The order of queued messages, and prompts that start over. */
 import { isProblem, Kernel, MemoryStore, problem, VirtualEnv } from "@blockyard/kernel";
 import { expect, test } from "vitest";
 import { STREAM } from "./agents.ts";
@@ -8,7 +8,7 @@ import type { Mode } from "./mode.ts";
 import type { Run } from "./run.ts";
 import { Turns } from "./turns.ts";
 
-/** A server whose agent writes down what it was asked, and runs until it is let go. */
+/** A server whose agent logs its prompts, and runs until it is released. */
 async function server(env: VirtualEnv, store: MemoryStore) {
   const kernel = new Kernel(env, store);
   const asked: string[] = [];
@@ -33,7 +33,7 @@ async function server(env: VirtualEnv, store: MemoryStore) {
   return { kernel, turns, asked, letGo, messages };
 }
 
-test("[CM20] messages that wait are sent in the order in which somebody has put them", async () => {
+test("[CM20] queued messages are sent in the order that the user set", async () => {
   const env = new VirtualEnv(1);
   const { kernel, turns, asked, letGo } = await server(env, new MemoryStore("m"));
   const conversation = await kernel.createConversation("root", "queue");
@@ -55,7 +55,7 @@ test("[CM20] messages that wait are sent in the order in which somebody has put 
   expect(asked).toEqual(["one", "two", "four", "three"]);
 });
 
-test("[CM22] a prompt that begins anew stands behind nothing, also where it has waited", async () => {
+test("[CM22] a prompt that starts over follows nothing, even if it was queued", async () => {
   const env = new VirtualEnv(1);
   const { kernel, turns, asked, letGo } = await server(env, new MemoryStore("m"));
   const conversation = await kernel.createConversation("root", "anew");
@@ -70,7 +70,7 @@ test("[CM22] a prompt that begins anew stands behind nothing, also where it has 
   expect(prompts.map(({ parent }) => parent)).toEqual([null, null]);
 });
 
-test("[CM23] a message that went to the agent says so until the agent has read it, or does not take it", async () => {
+test("[CM23] a message sent to the agent is marked so until the agent has read it, or rejects it", async () => {
   const env = new VirtualEnv(1);
   const { kernel, turns, messages, letGo } = await server(env, new MemoryStore("m"));
   const conversation = await kernel.createConversation("root", "steered");

@@ -14,7 +14,7 @@ import {
 } from "@blockyard/kernel";
 import { editorsOf } from "./voices.ts";
 
-/** `since`: the version that was read; absent: the plan as its agent wrote it, with edits by whoever approves it. */
+/** `since`: the version that was read; absent: the plan as its agent wrote it, with edits by the approver. */
 export async function readPlan(
   kernel: Kernel,
   id: BlockId,

@@ -40,7 +40,7 @@ export class RemoteCommands {
   take(conversation: ConversationId, turn: Turn): void {
     const live = this.#options.liveIn(conversation);
     if (live?.start.id !== turn.id) return;
-    // This node was taken for dead: what the agent still says belongs to no turn.
+    // This node was considered dead: the agent's further output belongs to no turn.
     if (turn.status !== "running" && turn.node !== undefined) live.run.kill("interrupted");
     for (const { id, by, answer } of turn.orders ?? []) {
       if (live.taken.has(id)) continue;
@@ -55,7 +55,7 @@ export class RemoteCommands {
     }
   }
 
-  /** Commands that came before there was anything to give them to. */
+  /** Commands that arrived before there was a run to receive them. */
   async catchUp(conversation: ConversationId): Promise<void> {
     const turns = await this.#options.kernel.turns(conversation);
     if (!isProblem(turns)) for (const turn of turns) this.take(conversation, turn);

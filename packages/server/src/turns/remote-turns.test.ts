@@ -1,6 +1,6 @@
 /**
- * Turns of several nodes on one store: what is asked at one of them for a turn that runs on another. Two kernels on one
- * MemoryStore in virtual time; what runs in a turn is made up.
+ * Turns of several nodes on one store: requests at one node for a turn that runs on another. Two kernels on one
+ * MemoryStore in virtual time; the content of the turns is made up.
  */
 
 import {
@@ -47,7 +47,7 @@ class TestHarness {
     return [a, b];
   }
 
-  /** What it comes to, with as much time as it may need. */
+  /** The outcome, with as much time as it may need. */
   async within<T>(ms: number, asked: Promise<T>): Promise<T> {
     let isDone = false;
     void asked.then(() => {
@@ -65,7 +65,7 @@ class Node {
   readonly turns: Turns;
   readonly runs: FakeRun[] = [];
   readonly #conversation: () => string;
-  /** It stands still: nothing that it would do of itself happens. */
+  /** It stalls: none of its timers run. */
   isStill = false;
   /** A prompt that cannot be sent here. */
   refused = "";
@@ -119,7 +119,7 @@ class Node {
     return good(await this.kernel.turns(this.#conversation()));
   }
 
-  /** The agent asks for leave. */
+  /** The agent asks for approval. */
   async ask(turn: string): Promise<BlockId> {
     const ask = { id: "q1", kind: "permission", state: "asked", input: { command: "ls" } };
     const metadata = { toolUseId: "u", toolName: "Bash", turn, ask };
@@ -166,7 +166,7 @@ class FakeRun implements Run {
   }
 }
 
-describe("[N7] what is asked for a turn of another node", () => {
+describe("[N7] a request for a turn of another node", () => {
   for (const hasBroker of [true, false]) {
     const how = hasBroker ? "with a broker" : "without one";
 
@@ -203,7 +203,7 @@ describe("[N7] what is asked for a turn of another node", () => {
     });
   }
 
-  it("is given to nobody where the running agent has not asked it", async () => {
+  it("reaches nobody if the running agent has not asked", async () => {
     const harness = new TestHarness();
     const [a, b] = await harness.nodes();
     const { turn } = good(await a.start("go"));
@@ -216,7 +216,7 @@ describe("[N7] what is asked for a turn of another node", () => {
     expect(a.runs[0]?.said).toEqual([]);
   });
 
-  it("says so where that node does nothing, and is done when it is back", async () => {
+  it("reports that the node does not respond, and is done when it is back", async () => {
     const harness = new TestHarness();
     const [a, b] = await harness.nodes();
     good(await a.start("go"));
@@ -227,7 +227,7 @@ describe("[N7] what is asked for a turn of another node", () => {
     expect(a.runs[0]?.reasons).toEqual(["cancelled"]);
   });
 
-  it("drops what waits there, by name or all of it, and it is never sent", async () => {
+  it("drops messages queued there, by name or all, and they are never sent", async () => {
     const harness = new TestHarness();
     const [a, b] = await harness.nodes();
     good(await a.start("go"));
@@ -241,8 +241,8 @@ describe("[N7] what is asked for a turn of another node", () => {
   });
 });
 
-describe("[D15] what waits when a turn is stopped", () => {
-  it("is held wherever it waits, and sent when somebody says so, at whichever node", async () => {
+describe("[D15] queued messages when a turn is stopped", () => {
+  it("are held wherever they wait, and sent on request, at any node", async () => {
     const harness = new TestHarness();
     const [a, b] = await harness.nodes();
     good(await a.start("go"));
@@ -263,7 +263,7 @@ describe("[D15] what waits when a turn is stopped", () => {
     expect(b.runs.map(({ start }) => start.request.prompt)).toEqual(["here"]);
   });
 
-  it("is sent as far as it can be: one that cannot does not keep those before it", async () => {
+  it("are sent as far as possible: one that cannot be sent does not block those before it", async () => {
     const harness = new TestHarness();
     const [a] = await harness.nodes();
     good(await a.start("go"));
@@ -276,7 +276,7 @@ describe("[D15] what waits when a turn is stopped", () => {
     expect(a.runs.map(({ start }) => start.request.prompt)).toEqual(["go", "first"]);
   });
 
-  it("is one of two releases' only", async () => {
+  it("are sent by one of two concurrent releases", async () => {
     const harness = new TestHarness();
     const [a, b] = await harness.nodes();
     good(await a.start("go"));
@@ -319,7 +319,7 @@ describe("[N8] one turn at a time", () => {
     expect(b.runs.map(({ start }) => start.request.prompt)).toEqual(["two", "three"]);
   });
 
-  it("begins one of two that are started at the same moment", async () => {
+  it("begins one of two that are started at the same time", async () => {
     const harness = new TestHarness();
     const [a, b] = await harness.nodes();
     const both = await harness.within(500, Promise.all([a.start("one"), b.start("two")]));
@@ -330,7 +330,7 @@ describe("[N8] one turn at a time", () => {
     expect(a.runs.length + b.runs.length).toBe(2);
   });
 
-  it("begins what waits when the node that ran one has died", async () => {
+  it("begins queued messages when the node that ran one has died", async () => {
     const harness = new TestHarness();
     const [a, b] = await harness.nodes();
     good(await a.start("one"));
@@ -345,8 +345,8 @@ describe("[N8] one turn at a time", () => {
   });
 });
 
-describe("[N9] a node that stood still until it was taken for dead", () => {
-  it("ends what it ran when it goes on, and what that said is not written", async () => {
+describe("[N9] a node that stalled until it was considered dead", () => {
+  it("ends what it ran when it continues, and that output is not written", async () => {
     const harness = new TestHarness();
     const [a, b] = await harness.nodes();
     const { turn } = good(await a.start("one"));
@@ -363,7 +363,7 @@ describe("[N9] a node that stood still until it was taken for dead", () => {
     a.isStill = true;
     await harness.env.advance(2 * limits.leaseMs);
     expect(outcome(await b.list())).toEqual([["error", "interrupted"]]);
-    // It goes on in the middle of what it was about to write, planned on what it knew then.
+    // It continues in the middle of a write, planned on the state it knew then.
     const late = ingest.push([
       { type: "block-append", key: "k", text: ", said after" },
       { type: "block-end", key: "k", status: "done" },
@@ -379,7 +379,7 @@ describe("[N9] a node that stood still until it was taken for dead", () => {
     expect(run.reasons).toEqual(["interrupted"]);
   });
 
-  it("finds a stream that was piped in ended too, whatever its turns are called", async () => {
+  it("finds a piped stream ended too, whatever its turns are called", async () => {
     const harness = new TestHarness();
     const [a, b] = await harness.nodes();
     const { conversation } = harness;
@@ -392,7 +392,7 @@ describe("[N9] a node that stood still until it was taken for dead", () => {
     ]);
     await harness.within(500, ingest.drain());
     expect(await b.list()).toMatchObject([{ status: "running", node: a.nodes.id }]);
-    expect(good(await b.start("meanwhile")).queued).toBe(false); // it takes no orders, and nobody waits for it
+    expect(good(await b.start("meanwhile")).queued).toBe(false); // it takes no commands, and nobody waits for it
     a.isStill = true;
     await harness.env.advance(2 * limits.leaseMs);
     a.isStill = false;

@@ -26,7 +26,7 @@ import {
 import { readPlan } from "./read-plan.ts";
 import type { Given } from "./write-answer.ts";
 
-/** What the owner answers to an ask. */
+/** The owner's answer to an ask. */
 type OwnerAnswer = NonNullable<TurnCommand["answer"]>;
 
 export class RemoteTurns {
@@ -44,7 +44,7 @@ export class RemoteTurns {
     return status === "running" && orders !== undefined && node !== this.node;
   }
 
-  /** The same of what a draft stands on. */
+  /** The same for a draft's base state. */
   runsIn(draft: Draft): boolean {
     return draft.record.running.some((id) => {
       const turn = draft.turn(id);
@@ -74,7 +74,7 @@ export class RemoteTurns {
     return meant.length;
   }
 
-  /** Answers what an agent at another node asks. */
+  /** Answers the ask of an agent at another node. */
   async answer(
     by: AgentId,
     block: BlockId,
@@ -135,7 +135,7 @@ export class RemoteTurns {
     });
   }
 
-  /** Waits for what another node brings about; undefined if it does not in time. */
+  /** Waits for another node's effect; undefined if it does not come in time. */
   async #until<T>(conversation: ConversationId, look: () => Promise<T | undefined>): Promise<T | undefined> {
     const unfollow = await this.#kernel.follow(conversation);
     if (isProblem(unfollow)) return undefined;

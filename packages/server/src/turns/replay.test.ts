@@ -1,4 +1,4 @@
-/** The recorded sessions of a first start: what they show, and what they do on a store that fails. */
+/** The recorded sessions of a first start: what they show, and what they do on a failing store. */
 import { readFileSync } from "node:fs";
 import { setImmediate as breath } from "node:timers/promises";
 import {
@@ -14,7 +14,7 @@ import { expect, it } from "vitest";
 import { nodeEnv } from "../system/env.ts";
 import { RECORDINGS, recordingPath, replay } from "./replay.ts";
 
-/** What is in a recording, once it is played. */
+/** The content of a recording, once it is played. */
 async function played(name: string): Promise<readonly Block[]> {
   const kernel = new Kernel(nodeEnv, new MemoryStore("epoch"));
   const recording = RECORDINGS.find((each) => each.name === name);

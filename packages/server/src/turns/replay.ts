@@ -19,7 +19,7 @@ export interface Recording {
   readonly lineMs: number;
 }
 
-/** A folder of nobody's: whoever goes on there is asked where to work. */
+/** A folder that does not exist: whoever continues there is asked where to work. */
 const RECORDED_IN = "/home/dev/shop";
 
 /** One story in two parts: a bug is found and fixed, then the fix is reviewed. */
@@ -45,8 +45,8 @@ export function recordingPath(name: string): string {
 }
 
 /**
- * Plays a recording into a new conversation; answers with its id at once, the rest goes on by itself. `done` never rejects: it
- * is what the recording was cut by, if it was.
+ * Plays a recording into a new conversation; returns its id at once, while playback continues. `done` never rejects: it
+ * is the error that cut the recording short, if any.
  */
 export async function replay(
   kernel: Kernel,
@@ -62,7 +62,7 @@ export async function replay(
   const asked = await kernel.write(conversation, {
     agent: owner,
     plan: (draft) => {
-      // Not every stream says it; without it, a command would run again in the folder that is served.
+      // Not every stream states it; without it, a command would run again in the served folder.
       draft.conversation({ metadata: { cwd: RECORDED_IN, recorded: true } });
       return draft.create({ kind: "text", role: "user", text: recording.prompt, status: "done" });
     },

@@ -28,9 +28,9 @@ export interface TurnRequest {
   readonly model?: string;
   /** How hard the model thinks, where the agent lets that be chosen. */
   readonly effort?: string;
-  /** Go on from this block instead of the head; null: from none, as a new beginning. */
+  /** Continue from this block instead of the head; null: from none, as a new beginning. */
   readonly parent?: BlockId | null;
-  /** Go on with the provider's own session, where the conversation has one (the default), or start afresh. */
+  /** Resume the provider's own session, if the conversation has one (the default), or start a new one. */
   readonly fresh?: boolean;
   readonly allow?: readonly Allowance[];
   readonly attachments?: readonly Attachment[];
@@ -40,44 +40,44 @@ export interface TurnRequest {
   readonly mode?: Mode;
   /** How the agent confines its commands; as its mode does by default. */
   readonly sandbox?: SandboxChoice;
-  /** Where it stops at a usage limit, it goes on by itself when that is reset. */
+  /** If it stops at a usage limit, it continues by itself when that resets. */
   readonly goesOn?: boolean;
   /** The folder to work in, a whole path. */
   readonly cwd?: string;
 }
 
-/** A turn that is about to run: its name, who asked for it, and the block with the prompt. */
+/** A turn that is about to run: its name, its requester, and the block with the prompt. */
 export interface TurnStart {
   readonly id: string;
   readonly request: TurnRequest;
   readonly by: AgentId;
   readonly prompt: BlockId;
-  /** The agent has begun it by itself, behind what somebody had asked for: `prompt` is the block behind which it stands. */
+  /** The agent has begun it by itself, after a requested turn: `prompt` is the block before it. */
   readonly isOwn?: true;
 }
 
 export interface RunEnd {
-  /** Told where the turn was not ended by the run itself. */
+  /** Called if the run itself did not end the turn. */
   readonly error: string;
-  /** Why it was stopped, where it was. */
+  /** Why it was stopped, if it was. */
   readonly reason?: Reason | undefined;
   /** Nothing is shown of `error` where the run has ended its turn already. */
   readonly isExpected: boolean;
 }
 
-/** What the owner answers, as it goes to the agent. */
+/** The owner's answer, as it goes to the agent. */
 export interface Answer {
   readonly ask: string;
   readonly allow: boolean;
   /** The ask as it was shown. */
   readonly shown: Ask;
-  /** What was shown when it was asked, as the agent sent it. */
+  /** What was shown when it asked, as the agent sent it. */
   readonly input: Json;
-  /** What the agent is told where it is denied. */
+  /** The message to the agent if it is denied. */
   readonly message: string;
   /** A rule has answered: the owner has not seen it. */
   readonly byRule?: boolean | undefined;
-  /** What the owner wrote, where it did. */
+  /** The owner's text, if any. */
   readonly said?: string | undefined;
   readonly answer?: AskAnswer | undefined;
   /** The plan as its block reads now. */
@@ -92,25 +92,25 @@ export interface AgentTask {
 
 export interface Run {
   readonly ended: Promise<RunEnd>;
-  /** It stopped at the account's usage limit; `resetsAt` where it says when that is over. */
+  /** It stopped at the account's usage limit; `resetsAt` if it states when that is over. */
   readonly limit?: { readonly resetsAt?: number | undefined } | undefined;
-  /** The mode in which it works now, where it says so. */
+  /** Its current mode, if it reports one. */
   readonly mode?: Mode | undefined;
   /** Interrupts it: asks it to end, then makes it. */
   stop(reason: Reason): void;
-  /** At once: the server goes. */
+  /** At once: the server is stopping. */
   kill(reason: Reason): void;
   /** The call on which it waits for this answer. */
   asks(ask: string): BlockId | undefined;
   answer(answer: Answer): void;
   /** A message while it works. A problem: it was not sent, and waits for the next turn. */
   send?(message: Message): Promise<Problem | undefined>;
-  /** Whether a message that was sent could be taken back: the agent has not read it, and will not. */
+  /** Whether a sent message could be taken back: the agent has not read it, and will not. */
   takeBack?(message: string): Promise<boolean>;
   setMode?(mode: Mode): Promise<Problem | undefined>;
   setModel?(model: string): Promise<Problem | undefined>;
   setEffort?(effort: string): Promise<Problem | undefined>;
-  /** What it runs in the background. */
+  /** Its background tasks. */
   tasks?(): Promise<readonly AgentTask[]>;
   /** Ends what runs in the background, by the name that `tasks` and `offers` give. */
   stopTask?(task: string): Promise<Problem | undefined>;

@@ -1,4 +1,4 @@
-/** A run that finds its session lost: it is tried once more, unless somebody has stopped it. */
+/** A run whose session is lost: it is retried once, unless somebody has stopped it. */
 import { type Problem, problem, type Reason } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import type { Run, RunEnd } from "./run.ts";
@@ -6,7 +6,7 @@ import { SecondTry, type Trial } from "./second-try.ts";
 
 const over = (error: string): RunEnd => ({ error, isExpected: true });
 
-/** A run that ends when it is told to, or stopped. */
+/** A run that ends on request, or when stopped. */
 class Played implements Trial {
   isLost = false;
   readonly stopped: Reason[] = [];
@@ -38,14 +38,14 @@ function lost(): Played {
   return run;
 }
 
-it("[D11] one that has its session, or fails otherwise, is not tried again", async () => {
+it("[D11] one that has its session, or fails otherwise, is not retried", async () => {
   const first = new Played();
   const run = new SecondTry(first, () => Promise.reject(new Error("never")));
   first.end(over("failed"));
   expect(await run.ended).toEqual(over("failed"));
 });
 
-it("[D11] one that has lost it is, and what is asked and said goes to the second", async () => {
+it("[D11] one that has lost it is, and asks and messages go to the second", async () => {
   const second = new Played();
   const run = new SecondTry(lost(), async () => second);
   expect(run.asks("a")).toBe("first");
@@ -57,7 +57,7 @@ it("[D11] one that has lost it is, and what is asked and said goes to the second
   expect(await run.ended).toEqual(over("stopped"));
 });
 
-it("[D11] what is stopped between the two does not go on", async () => {
+it("[D11] one that is stopped between the two does not continue", async () => {
   const second = new Played();
   let open: (run: Run) => void = () => undefined;
   const run = new SecondTry(

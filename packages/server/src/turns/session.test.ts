@@ -1,6 +1,4 @@
-/**
- * Which session a turn goes on with, and what is new to it. The real agents are in test/e2e/clis/told.test.ts.
- */
+/** Which session a turn resumes, and what is new to it. The real agents are in test/e2e/clis/told.test.ts. */
 import { type BlockId, contextOf, Ingest, pathIn } from "@blockyard/kernel";
 import { providers } from "@blockyard/providers";
 import fc from "fast-check";
@@ -18,8 +16,8 @@ beforeEach(async () => {
 
 const turn: SessionHarness["turn"] = (...given) => harness.turn(...given);
 
-describe("a session that goes on", () => {
-  it("[D12] knows its own turns: nothing is told", async () => {
+describe("a session that continues", () => {
+  it("[D12] knows its own turns: its briefing is empty", async () => {
     const first = await turn("one");
     expect(first).toMatchObject({ isNew: true, news: [] });
     expect(await turn("two")).toMatchObject({ isNew: false, session: first.session, news: [] });
@@ -38,7 +36,7 @@ describe("a session that goes on", () => {
     expect((await turn("six")).news).toEqual(["five", "re: five"]);
   });
 
-  it("[D12] is told how its own words, its prompts and others' words read now, each change once", async () => {
+  it("[D12] is told the current text of its own blocks, its prompts and others' blocks, each change once", async () => {
     const first = await turn("one");
     const other = await harness.remark("a remark");
     await turn("two");
@@ -53,7 +51,7 @@ describe("a session that goes on", () => {
     expect((await turn("five")).news).toEqual(["changed: re: uno"]);
   });
 
-  it("[D12] is not told again what somebody has only looked at", async () => {
+  it("[D12] is not told again about blocks that were only read", async () => {
     const first = await turn("one");
     must(await harness.kernel.mergeState(first.answer, "ann"));
     expect((await turn("two")).news).toEqual([]);
@@ -89,7 +87,7 @@ describe("a session that goes on", () => {
     expect((await turn("three")).news).toEqual(["changed: the best plan"]);
   });
 
-  it("[D12] is told what is included, and again when it has changed", async () => {
+  it("[D12] is told about included blocks, and again when they have changed", async () => {
     const remote = must(await harness.kernel.createConversation("ann", ""));
     const block_id = await harness.remark("planted in May", remote);
     const first = await turn("one");
@@ -112,8 +110,8 @@ describe("a session that goes on", () => {
   });
 });
 
-describe("a session that cannot go on", () => {
-  it("[D12] knows what was included from a conversation that has been deleted: a new one is not told of it", async () => {
+describe("a session that cannot continue", () => {
+  it("[D12] knows blocks included from a deleted conversation: a new one is not told of them", async () => {
     const elsewhere = must(await harness.kernel.createConversation("ann", ""));
     const block_id = await harness.remark("planted in May", elsewhere);
     await harness.tool("conversation.include", { conversation: harness.conversation, block_id });
@@ -148,7 +146,7 @@ describe("a session that cannot go on", () => {
     const other = await turn("another four", { parent: again.answer });
     expect(other).toMatchObject({ from: { session: again.session, turn: again.turn }, news: [] });
     expect(await turn("five")).toMatchObject({ session: other.session, news: [] });
-    // What it has failed in has no end at which it could be cut.
+    // A failed turn has no end at which it could be cut.
     const behind = await turn("behind", { parent: failed.answer });
     expect(behind).toMatchObject({ session: first.session, from: undefined, news: [] });
     const early = await turn("early", { parent: first.answer });
@@ -156,7 +154,7 @@ describe("a session that cannot go on", () => {
     expect(await turn("late", { parent: more.answer })).toMatchObject({ session: again.session, news: [] });
   });
 
-  it("[D12] is copied without what was pruned since, and told what it does not know", async () => {
+  it("[D12] is copied without blocks pruned since, and told what it does not know", async () => {
     const first = await turn("one");
     const second = await turn("two");
     await harness.remark("a remark");
@@ -169,7 +167,7 @@ describe("a session that cannot go on", () => {
     expect((await turn("five")).news).toEqual([]);
   });
 
-  it("[D12] of an agent that cannot copy it is begun anew", async () => {
+  it("[D12] of an agent that cannot copy it is replaced by a new one", async () => {
     const provider = "codex";
     const first = await turn("one", { provider });
     await turn("two", { provider });
@@ -177,7 +175,7 @@ describe("a session that cannot go on", () => {
     expect(other).toMatchObject({ isNew: true, from: undefined, news: ["one", "re: one"] });
   });
 
-  it("[D12] knows what was pruned: its own, or what it was told", async () => {
+  it("[D12] knows pruned blocks: its own, or ones it was told about", async () => {
     const first = await turn("one");
     await turn("two");
     await harness.tool("conversation.prune", { block_id: first.answer });
@@ -191,7 +189,7 @@ describe("a session that cannot go on", () => {
     expect((await turn("six")).isNew).toBe(false);
   });
 
-  it("[D12] what was pruned before it was told of keeps nothing from going on", async () => {
+  it("[D12] a block pruned before it was told does not stop it from continuing", async () => {
     const first = await turn("one");
     const other = await harness.remark("a remark");
     await harness.tool("conversation.prune", { block_id: other });
@@ -235,7 +233,7 @@ it("[D12] a fork into a new conversation has no session, and is told the path", 
   expect(await turn("four")).toMatchObject({ session: forked.session, news: [] });
 });
 
-it("[D12] [L11] one that began afresh is told nothing of what was before, then or later", async () => {
+it("[D12] [L11] one that started over is told nothing from before, then or later", async () => {
   const first = await turn("one");
   const fresh = await turn("two", { fresh: true });
   expect(fresh).toMatchObject({ isNew: true, news: [] });
@@ -245,7 +243,7 @@ it("[D12] [L11] one that began afresh is told nothing of what was before, then o
 });
 
 it.each([0, 1])(
-  "[D12] one that was cleared is told nothing of what was before, whoever's turn says it",
+  "[D12] one that was cleared is told nothing from before, whoever's turn says it",
   async (at) => {
     await turn("one");
     const notice = { kind: "text", role: "system", side: false, status: "done" } as const;
@@ -313,10 +311,10 @@ const acts = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ act: "remark" as const }) },
 );
 
-/** What each session knows, block by block: the words as it said, was asked or was told them last. */
+/** What each session knows, block by block: the text that it last wrote, was prompted with or was told. */
 class Memory {
   readonly #known = new Map<string, Map<BlockId, string>>();
-  /** What a session knew at the end of a turn. */
+  /** A session's knowledge at the end of a turn. */
   readonly #then = new Map<string, ReadonlyMap<BlockId, string>>();
   readonly seen = { turns: 0, went: 0, told: 0, began: 0, copied: 0 };
   #words = 0;
@@ -368,7 +366,7 @@ class Memory {
 
 let library: string;
 
-it("[D12] whatever happens, a turn's session knows exactly the context, each block as it reads", {
+it("[D12] whatever happens, a turn's session knows exactly the context, each block with its current text", {
   timeout: 60_000,
 }, async () => {
   const seen = { turns: 0, went: 0, told: 0, began: 0, copied: 0 };
@@ -409,7 +407,7 @@ async function ingested(recording: Recording): Promise<void> {
 const ours = recordings.filter(({ provider }) => AGENTS.has(provider));
 
 it.each(ours.map((each) => [each.name, each] as const))(
-  "[AC123] %s: a session that was read in is not resumed, and a new one is told what was said",
+  "[AC123] %s: an imported session is not resumed, and a new one gets the conversation",
   async (_, recording) => {
     await ingested(recording);
     const { head, sessions } = must(await harness.kernel.conversation(harness.conversation));

@@ -29,11 +29,11 @@ import { isEditedSince } from "./edited.ts";
 import type { TurnStart } from "./run.ts";
 
 export interface Beginning {
-  /** The session to go on with; undefined: a new one. */
+  /** The session to resume; undefined: a new one. */
   readonly session?: string;
-  /** It goes on with a copy of the session, up to the end of this turn. `at` is the agent's own name of that place. */
+  /** It resumes a copy of the session, up to the end of this turn. `at` is the agent's own name for that place. */
   readonly cut?: Cut;
-  /** What it does not know, oldest first, included blocks in front. */
+  /** What it does not know, oldest first, after included blocks. */
   readonly news: readonly News[];
   /** Versions of the included blocks. */
   readonly included: Readonly<Record<BlockId, number>>;
@@ -44,7 +44,7 @@ interface Cut {
   readonly at: string;
 }
 
-/** What a turn's context is made of. */
+/** The parts of a turn's context. */
 interface SessionBase {
   readonly kernel: Kernel;
   /** All blocks of the conversation. */
@@ -86,7 +86,7 @@ export async function beginningOf(
   return { news, included };
 }
 
-/** Remembered on the prompt: what the session was told in front of it. Undefined where nothing was to be told. */
+/** Stored on the prompt: the session's briefing before it. Undefined if it was empty. */
 export function markOf(
   { news, included, session, cut }: Beginning,
   told: { readonly blocks: number; readonly leftOut: number },
@@ -115,9 +115,9 @@ async function includedIn(
 interface Session {
   readonly session: string;
   readonly cut?: Cut;
-  /** Its turns, those of the session that it is a copy of in front. */
+  /** Its turns, after those of the session that it is a copy of. */
   readonly turns: ReadonlyMap<string, Turn>;
-  /** The agent whose blocks are of this session where they are of no turn: of the last one that the conversation had. */
+  /** The agent whose blocks without a turn belong to this session: that of the conversation's last turn. */
   readonly stray: string | undefined;
   readonly agents: ReadonlySet<string>;
 }
@@ -130,7 +130,8 @@ function sessionsOf(
   start: TurnStart,
   blocks: readonly Block[],
 ): readonly Session[] {
-  // A session that a stream or an import has named was not begun here: who wrote the stream would choose what is resumed.
+  // A session that a stream or an import has named was not begun here: otherwise the author of the stream
+  // would choose what is resumed.
   const ran = (turn: Turn) => turn.startedBy !== undefined;
   const own = turns.filter((turn) => turn.provider === provider && turn.id !== start.id && ran(turn));
   const last = sessions[provider];
@@ -154,7 +155,7 @@ function sessionsOf(
   });
 }
 
-/** By the turn with which a session began, what it is a copy of. */
+/** The source of a copied session, by the turn with which the session began. */
 function originsIn(blocks: readonly Block[]): ReadonlyMap<string, NonNullable<ToldMark["from"]>> {
   const origins = new Map<string, NonNullable<ToldMark["from"]>>();
   for (const block of blocks) {
@@ -170,7 +171,7 @@ function cutsOf(sessions: readonly Session[]): readonly Session[] {
     const all = [...whole.turns.values()];
     const its = all.flatMap((turn, i) => {
       const at = turn.native?.["resume_at"];
-      // What it is a copy of is cut itself.
+      // Its source is cut itself.
       if (typeof at !== "string" || turn.status !== "done" || turn.sessionId !== whole.session) return [];
       const turns = new Map(all.slice(0, i + 1).map((each) => [each.id, each]));
       const { startedAt } = turn;
@@ -181,22 +182,22 @@ function cutsOf(sessions: readonly Session[]): readonly Session[] {
   return cuts.sort((a, b) => b.startedAt - a.startedAt);
 }
 
-/** Turns of older versions do not say it; one that failed without saying it never got as far as a session. */
+/** Turns of older versions do not state it; one that failed without stating it never had a session. */
 function sessionOf({ sessionId, status }: Turn, last: string | undefined): string | undefined {
   return sessionId ?? (status === "done" ? last : undefined);
 }
 
-/** What a session knows of the context. */
+/** A session's knowledge of the context. */
 interface Known {
   readonly own: ReadonlySet<BlockId>;
-  /** What is older does not belong to it: it began anew there. */
+  /** Anything older does not belong to it: it started over there. */
   readonly from: number;
   /** Up to here it has been told what others wrote. */
   readonly until: number;
   readonly included: Readonly<Record<BlockId, number>>;
 }
 
-/** Undefined where it knows what is not in the context. */
+/** Undefined if it knows blocks that are not in the context. */
 function knownOf(session: Session, base: SessionBase): Known | undefined {
   const { blocks, inPath } = base;
   const own = blocks.filter((block) => isOwn(session, block));
@@ -218,7 +219,7 @@ function isOwn({ turns, stray }: Session, { agent, role, metadata }: Block): boo
   return of !== undefined && (of.agent === agent || role === "user");
 }
 
-/** An agent that is told to clear itself begins a new session; that it did may stand in the turn of either. */
+/** An agent that is told to clear itself begins a new session; the turn of either may record that. */
 function clearedAt({ agents }: Session, { blocks, inPath }: SessionBase): number {
   const reset = blocks.findLast(
     ({ id, agent, parent, metadata }) =>
@@ -227,7 +228,7 @@ function clearedAt({ agents }: Session, { blocks, inPath }: SessionBase): number
   return reset?.born ?? -1;
 }
 
-/** It was told what has been pruned since, or is not included any more. */
+/** It was told of blocks that were pruned since, or are no longer included. */
 function knowsTooMuch({ own, from, until, included }: Known, base: SessionBase): boolean {
   const { path, inPath } = base;
   const now = new Set(base.included.map(({ id }) => id));
@@ -263,7 +264,7 @@ function asIncluded(block: Block): News {
   return { block, how: "included" };
 }
 
-/** A plan that reads as it was approved: the agent got it so, with the answer. */
+/** A plan with its approved text: the agent got it with the answer. */
 async function isApproved({ kernel, blocks }: SessionBase, plan: Block): Promise<boolean> {
   const asks = blocks.flatMap(({ metadata }) => askOf(metadata) ?? []);
   const approved = asks.findLast(({ state, plan: id }) => id === plan.id && state === "allowed");

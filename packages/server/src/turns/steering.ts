@@ -23,7 +23,7 @@ export interface Queued {
   readonly id: string;
   readonly request: TurnRequest;
   readonly by: AgentId;
-  /** The message that waits; undefined where nothing was in its way. */
+  /** The queued message; undefined if nothing was in its way. */
   readonly waiting?: BlockId;
   /** Written with its prompt; a problem: then neither is. */
   readonly also?: (draft: Draft) => Problem | undefined;
@@ -38,7 +38,7 @@ export interface Steered {
   readonly sent: Map<string, Queued>;
 }
 
-/** Where a message went. */
+/** The destination of a message. */
 export interface Started {
   readonly turn: string;
   readonly queued: boolean;
@@ -52,7 +52,7 @@ export class Steering {
     this.#kernel = kernel;
   }
 
-  /** `leaveQueue`: it is the agent's from here on. Where it was not sent, it stays in the queue. */
+  /** `leaveQueue`: the agent has it from here on. If it was not sent, it stays in the queue. */
   async send(
     live: Steered,
     queued: Queued & { readonly waiting: BlockId },
@@ -73,12 +73,12 @@ export class Steering {
       ...{ id, text: request.prompt, attached: NOTHING_ATTACHED, when },
       taken: () => this.#taken(live, id, queued),
     });
-    // With what is unread, it is the next turn's.
+    // With other unread messages, it goes into the next turn.
     if (refused && (await marked)) await markSent(this.#kernel, waiting, queued.by, false);
     return started;
   }
 
-  /** Takes back what was sent and not read: one message, or all of a turn that is being stopped. */
+  /** Takes back sent and unread messages: one, or all of a turn that is being stopped. */
   async takeBack(live: Steered | undefined, only: string | undefined): Promise<readonly Queued[] | Problem> {
     if (live === undefined) return [];
     const back: Queued[] = [];
@@ -92,7 +92,7 @@ export class Steering {
     return back;
   }
 
-  /** The agent has read it: it stands there, said by whom it is of. */
+  /** The agent has read it: its block goes there, under its author's name. */
   async #taken({ start, sent }: Steered, id: string, { by, waiting, request }: Queued): Promise<void> {
     sent.delete(id);
     const said = await this.#kernel.write(request.conversation, {
@@ -108,7 +108,7 @@ export class Steering {
         });
       },
     });
-    // An agent that has read what nobody can see does not go on unseen.
+    // An agent that has read an invisible message does not continue unseen.
     if (isProblem(said)) throw new Error(said.message);
   }
 }

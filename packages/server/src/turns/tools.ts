@@ -36,7 +36,7 @@ export function turnTools(turns: Turns, root: string) {
       "in the conversation. While a turn runs, the message is queued.",
     access: "owner",
     carriesText: true,
-    // What is allowed is not asked for again.
+    // Allowed actions are not confirmed again.
     sensitive: (input, kernel) => isDoneUnasked(turns, kernel, input),
     input: turnStart.input.extend({ provider: z.enum(turns.providers as [string, ...string[]]) }),
     output: turnStart.output,
@@ -160,7 +160,7 @@ interface StartInput extends Asked {
   readonly goes_on?: boolean | undefined;
 }
 
-/** A conversation of its own is made when it is known that the turn can start. */
+/** A new conversation is created only when the turn can start. */
 async function begin(turns: Turns, root: string, { caller, kernel }: Call, input: StartInput) {
   const {
     parent_id: parent,
@@ -217,7 +217,7 @@ async function includeAll(
   return isProblem(written) ? written : undefined;
 }
 
-/** A conversation that nobody has named is called by its first prompt, until its agent has a better title. */
+/** An untitled conversation gets its first prompt as a title, until its agent has a better one. */
 async function entitle(
   kernel: Call["kernel"],
   agent: string,
@@ -238,7 +238,7 @@ async function entitle(
   return isProblem(written) ? written : undefined;
 }
 
-/** `only`: what cannot work in every folder works in the served one, of which it sees all. */
+/** `only`: an agent that cannot work in every folder works in the served one, and sees all of it. */
 function turnFolder(
   root: string,
   only: string | undefined,

@@ -13,9 +13,9 @@ import type { TurnRequest } from "./run.ts";
 interface TurnCheckOptions {
   readonly kernel: Kernel;
   readonly drivers: DriverTable;
-  /** What the owner has to be asked before anything runs in a folder; undefined: nothing. */
+  /** The confirmation that the owner has to give before anything runs in a folder; undefined: none. */
   readonly trust: (cwd: string | undefined) => Problem | undefined;
-  /** Why what is in a turn's context may not be shown to its agent. */
+  /** Why a turn's context may not be shown to its agent. */
   readonly shows: (request: TurnRequest) => Promise<Problem | undefined>;
   readonly isClosed: () => boolean;
 }
@@ -45,7 +45,7 @@ export class TurnCheck {
     return refused ?? refusesModel(kernel.env, driver, request);
   }
 
-  /** Another turn may have changed what acts by itself in the folder, and the owner what the agent is shown. */
+  /** Another turn may have changed the folder's hooks and settings, and the owner what the agent is shown. */
   async again(request: TurnRequest): Promise<Problem | undefined> {
     return this.#options.trust(request.cwd) ?? (await this.#options.shows(request));
   }

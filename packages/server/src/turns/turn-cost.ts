@@ -9,9 +9,9 @@ import { costUsd, type PriceTable } from "@blockyard/providers";
 
 export class TurnCost {
   readonly #table: () => PriceTable;
-  /** The model of the turn that runs: as it was asked for, until the agent says which one it is. */
+  /** The model of the running turn: the requested one, until the agent reports the real one. */
   #model: string | undefined;
-  /** Of sub-agents, the last that was told of each. */
+  /** The latest numbers of each sub-agent. */
   readonly #others = new Map<string, { readonly model: string | undefined; readonly usage: Usage }>();
 
   constructor(table: () => PriceTable, model?: string) {
@@ -19,7 +19,7 @@ export class TurnCost {
     this.#model = model;
   }
 
-  /** The event, with the cost where it ends a turn that has none. */
+  /** The event, with the cost if it ends a turn without one. */
   take(event: BlockEvent): BlockEvent {
     if ((event.type === "session" || event.type === "turn-start") && event.model !== undefined)
       this.#model = event.model;
@@ -32,7 +32,7 @@ export class TurnCost {
   }
 
   #cost(usage: Usage | undefined, models: readonly string[] | undefined): number | undefined {
-    // Tokens of several models are told as one sum: whose they were is not known.
+    // Tokens of several models are stated as one sum: their split is unknown.
     if (usage === undefined || (models !== undefined && models.length > 1)) return undefined;
     const parts = [{ model: models?.[0] ?? this.#model, usage }, ...this.#others.values()];
     let sum = 0;

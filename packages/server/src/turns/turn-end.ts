@@ -20,17 +20,17 @@ type Patiently = <T>(run: () => Promise<T | Problem>) => Promise<T | Problem>;
 export class TurnEnd {
   readonly #kernel: Kernel;
   readonly #patiently: Patiently;
-  /** Takes secrets out of what an agent has said last. */
+  /** Removes secrets from an agent's last output. */
   readonly #secrets: Secrets | undefined;
 
-  /** `patiently`: of a turn that is over nothing may be left open because the store was away at that moment. */
+  /** `patiently`: a turn that is over must not leave anything open because the store was unavailable at that moment. */
   constructor(kernel: Kernel, patiently: Patiently, secrets?: Secrets) {
     this.#kernel = kernel;
     this.#secrets = secrets;
     this.#patiently = patiently;
   }
 
-  /** Ends the turn if the run has not; says what became of the run where that explains it. */
+  /** Ends the turn if the run has not; states the outcome of the run if that explains it. */
   async settle(start: TurnStart, { error, reason, isExpected }: RunEnd): Promise<void> {
     const turns = await this.#patiently(() => this.#kernel.turns(start.request.conversation));
     const isOpen =

@@ -17,7 +17,7 @@ import { drop } from "./waiting.ts";
 /** Not an answer to a caller: the turn waits. */
 export const ELSEWHERE = problem("busy", "another node is running a turn in this conversation");
 
-/** An agent goes on by itself, and nobody has said anything for long. */
+/** An agent continues by itself, and nobody has written for long. */
 export const ALONE = problem(
   "busy",
   `The agent continued by itself ${OWN_TURNS} times without a message from you, and was stopped. Send a message to continue.`,
@@ -27,7 +27,7 @@ export class TurnOpener {
   readonly #kernel: Kernel;
   readonly #end: TurnEnd;
   readonly #remote: RemoteTurns | undefined;
-  /** How many turns the agent of a conversation has begun by itself since somebody asked for one. */
+  /** The number of turns that a conversation's agent has begun by itself since somebody requested one. */
   readonly #alone = new Map<ConversationId, number>();
 
   constructor(kernel: Kernel, end: TurnEnd, remote: RemoteTurns | undefined) {
@@ -37,8 +37,8 @@ export class TurnOpener {
   }
 
   /**
-   * Opens the turn, unless somebody else has written to the message while it waited: it would be sent in the name of `by`. Where the agent
-   * does it without asking, nobody has: what was signed is what is sent.
+   * Opens the turn, unless somebody else has written to the message while it was queued: it would be sent in the name
+   * of `by`. If the agent needs no approvals, nobody has: the sent text is the signed one.
    */
   async open(queued: Queued): Promise<Opened | Problem> {
     const { request, by, waiting } = queued;
@@ -69,13 +69,13 @@ export class TurnOpener {
     }
   }
 
-  /** With the conversation's mode, where it says none itself. */
+  /** With the conversation's mode, if it names none. */
   async #asHere(request: TurnRequest): Promise<Freedom> {
     const record = await this.#kernel.conversation(request.conversation);
     return { ...request, mode: request.mode ?? (isProblem(record) ? undefined : modeIn(record.metadata)) };
   }
 
-  /** One that the agent has begun by itself. */
+  /** A turn that the agent has begun by itself. */
   async #openOwn(queued: Queued): Promise<Opened | Problem> {
     const { conversation } = queued.request;
     const before = this.#alone.get(conversation) ?? 0;
@@ -92,7 +92,7 @@ export class TurnOpener {
     return opened;
   }
 
-  /** A message that waited and cannot be sent: nobody waits for the answer any more, so the conversation says it. */
+  /** A queued message that cannot be sent: no caller waits for the answer any more, so the conversation shows it. */
   async unsent(queued: Queued, why: Problem): Promise<Problem> {
     const message = `Not sent: ${why.message}`;
     if (queued.waiting) await drop(this.#kernel, queued.waiting, queued.by, "interrupted");

@@ -52,19 +52,19 @@ import type { Given } from "./write-answer.ts";
 interface TurnsOptions {
   readonly kernel: Kernel;
   readonly drivers: readonly Driver[];
-  /** What the owner has to be asked before anything runs in a folder; undefined: nothing. */
+  /** The confirmation that the owner has to give before anything runs in a folder; undefined: none. */
   readonly trust?: (cwd: string | undefined) => Problem | undefined;
-  /** Why what is in a turn's context may not be shown to its agent. */
+  /** Why a turn's context may not be shown to its agent. */
   readonly shows?: (request: TurnRequest) => Promise<Problem | undefined>;
-  /** What answers agents without asking anybody. */
+  /** Answers agents without asking anybody. */
   readonly rules?: Rules;
   /** Agents may be given full access here. */
   readonly fullAccess?: boolean;
-  /** A folder in which nothing acts by itself: agents are asked about themselves there. */
+  /** A folder without project settings or hooks, in which agents are queried. */
   readonly home?: string;
   /** Shows what commands of a turn changed in its folder. */
   readonly observer?: WorkspaceObserver;
-  /** Takes secrets out of what is stored, and knows what was asked. */
+  /** Removes secrets from stored text, and knows the original requests. */
   readonly secrets?: Secrets | undefined;
 }
 
@@ -81,7 +81,7 @@ export class Turns {
   readonly #runs = new Map<ConversationId, Live>();
   readonly #steering: Steering;
   readonly #answering: Answering;
-  /** What goes on when a usage limit is reset. */
+  /** Turns that continue when a usage limit resets. */
   readonly later: Later | undefined;
   readonly #end: TurnEnd;
   readonly #queues = new MessageQueue();
@@ -162,7 +162,7 @@ export class Turns {
     return this.#check.all(request);
   }
 
-  /** Starts a turn, or queues it behind the one that runs. */
+  /** Starts a turn, or queues it after the running one. */
   async start(by: AgentId, request: TurnRequest): Promise<Started | Problem> {
     const refused = await this.check(request);
     if (refused) return refused;
@@ -176,8 +176,8 @@ export class Turns {
   }
 
   /**
-   * Stops what runs in a conversation; with `only`, that turn and no other. What waits behind it is not sent then: it is held,
-   * or dropped with `queued`. With `only` for one that waits, that one is dropped.
+   * Stops the running turn of a conversation; with `only`, that turn and no other. Queued messages are then not sent:
+   * they are held, or dropped with `queued`. If `only` names a queued one, that one is dropped.
    */
   async stop(
     by: AgentId,
@@ -185,7 +185,7 @@ export class Turns {
     queued: boolean,
     only?: string,
   ): Promise<Stopped | Problem> {
-    // Taken out at once: what runs may end by itself this moment, and nothing may take its place.
+    // Removed at once: the running turn may end by itself at this moment, and nothing may take its place.
     const isAll = only === undefined || this.#runs.get(conversation)?.start.id === only;
     const back = await this.#steering.takeBack(this.#runs.get(conversation), isAll ? undefined : only);
     if (isProblem(back)) return back;
@@ -205,7 +205,7 @@ export class Turns {
     return isProblem(stopped) ? stopped : { ...here, stopped: here.stopped + stopped };
   }
 
-  /** Sends messages that were held, or one of them: at once, or behind what runs. */
+  /** Sends held messages, or one of them: at once, or after the running turn. */
   async release(
     by: AgentId,
     conversation: ConversationId,
@@ -220,7 +220,7 @@ export class Turns {
     return isProblem(sent) ? sent : { sent };
   }
 
-  /** Puts a message that waits before or behind its neighbour. */
+  /** Moves a queued message before or after its neighbour. */
   async move(
     by: AgentId,
     conversation: ConversationId,
@@ -233,7 +233,7 @@ export class Turns {
     return { order };
   }
 
-  /** Answers what an agent asks, or asked before a restart; once. */
+  /** Answers an agent's ask, also one from before a restart; once. */
   async answer(by: AgentId, block: BlockId, ask: string, given: Given): Promise<Answered> {
     const isHere = this.#runs.has(block.split("/", 1)[0] ?? "");
     const there = isHere ? undefined : await this.#remote?.answer(by, block, ask, given);
@@ -241,12 +241,12 @@ export class Turns {
     return there === undefined || isLeft ? this.#answering.answer(by, block, ask, given) : there;
   }
 
-  /** Rules have changed: what waits for an answer may have one now. */
+  /** Rules have changed: open asks may have an answer now. */
   applyRules(): void {
     for (const conversation of this.#runs.keys()) this.#answering.applyRules(conversation);
   }
 
-  /** A turn in which an agent gets an answer that comes late; not behind another one. */
+  /** A turn in which an agent gets a late answer; not queued after another one. */
   async #goOn(
     by: AgentId,
     request: TurnRequest,
@@ -262,7 +262,7 @@ export class Turns {
     return isProblem(begun) ? begun : undefined;
   }
 
-  /** Stops everything; nothing is left behind. */
+  /** Stops everything; nothing is left running. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.later?.close();
@@ -292,7 +292,10 @@ export class Turns {
     return { turn: id, queued: true, block };
   }
 
-  /** A message to an agent that works goes to it at once, where that was asked for and the agent takes it; otherwise it waits. */
+  /**
+   * A message to a running agent goes to it at once, if that was requested and the agent accepts it; otherwise it is
+   * queued.
+   */
   async #enqueueOrSteer(queued: Queued): Promise<Started | Problem> {
     const { conversation, when } = queued.request;
     const started = await this.#enqueue(queued);
@@ -303,7 +306,7 @@ export class Turns {
     });
   }
 
-  /** Begins a turn, and keeps others out of the conversation meanwhile. The block with the prompt. */
+  /** Begins a turn, and keeps others out of the conversation meanwhile. Returns the block with the prompt. */
   #beginAlone(queued: Queued, driver: Driver): Promise<BlockId | Problem> {
     const { conversation } = queued.request;
     const begun = this.#begin(queued, driver).finally(() => {
@@ -332,7 +335,7 @@ export class Turns {
     }
     const start = startOf(queued, opened, driver.abilities.modes);
     const compare = this.#observer?.watch(start);
-    // The boundary of one turn: that its agent cannot be started is its end, and nobody else's.
+    // The boundary of one turn: if its agent cannot be started, only this turn ends.
     const run = await driver.start(start).catch((error) => problem("unavailable", String(error)));
     if (isProblem(run)) {
       await this.#end.fail(start, run.message);
@@ -360,7 +363,7 @@ export class Turns {
     } finally {
       const { conversation } = start.request;
       const unread = [...(this.#runs.get(conversation)?.sent.values() ?? [])];
-      // What the agent has not read is the next turn's.
+      // Messages that the agent has not read go into the next turn.
       this.#queues.putFirst(conversation, unread);
       this.#runs.delete(conversation);
       this.#answering.over(conversation);
@@ -379,7 +382,7 @@ export class Turns {
 
   // -- other nodes
 
-  /** A commit, of whichever node: what it means for what runs and waits here. */
+  /** A commit of any node: applies it to running and queued turns here. */
   #onCommit({ conversation, record, turns, blocks }: Change): void {
     if (record.deleted) void this.drivers.close(conversation);
     this.#answering.heard(conversation, blocks);

@@ -16,9 +16,9 @@ import {
 import { importedUntil } from "../ingest/import-mark.ts";
 import { BRIEFED_NAME_CHARS, VOICE_COPIES } from "./limits.ts";
 
-/** Who is who in a turn. */
+/** The authors in a turn. */
 export interface Voices {
-  /** Who asks. */
+  /** The requester. */
   readonly owner: string;
   /** Agents that this server runs. No token has such a name. */
   readonly agents: ReadonlySet<string>;
@@ -28,7 +28,7 @@ export interface Voices {
 export interface Signs {
   /** Who else has changed its text. */
   readonly editedBy?: readonly string[] | undefined;
-  /** Whose words it holds, where the one that it is of has only copied them. */
+  /** The real author, if the block's agent has only copied it. */
   readonly from?: string | undefined;
 }
 
@@ -39,8 +39,8 @@ const UNKNOWN = "others";
 const IMPORT = "an import";
 
 /**
- * Who has changed a block's text behind a version of it, besides the one that it is of. What is older than the history may be of
- * anybody.
+ * Who has changed a block's text after a version of it, besides its own agent. Changes older than the history may be
+ * anybody's.
  */
 export async function editorsOf(
   kernel: Kernel,
@@ -73,7 +73,7 @@ export async function signed(
   return blocks;
 }
 
-/** A copy (a fork's) is of whoever copies it: whose words it holds, its source says. */
+/** A fork's copy belongs to the copying agent; its source says whose words it holds. */
 async function signsOf(kernel: Kernel, copy: Block, voices: Voices): Promise<Signs | Problem> {
   const others = new Set<string>();
   let from: string | undefined;
@@ -91,7 +91,7 @@ async function signsOf(kernel: Kernel, copy: Block, voices: Voices): Promise<Sig
     const next = copies < VOICE_COPIES ? await kernel.block(source) : undefined;
     if (isProblem(next) && next.problem !== "not_found" && next.problem !== "gone") return next;
     if (next === undefined || isProblem(next)) {
-      from = UNKNOWN; // it was deleted, and what it copied with it
+      from = UNKNOWN; // it was deleted, together with its record of authors
       break;
     }
     block = next;
@@ -121,7 +121,7 @@ export function quotedAs(block: WholeBlock, { editedBy = [], from }: Signs, text
   return `[Blockyard] ${who}; it is not from your user:\n${quoted(text)}`;
 }
 
-/** Every line of it begins with a mark, so that no line of it can be one of ours. */
+/** Every line of it begins with a mark, so that none can pass for one of ours. */
 export function quoted(text: string): string {
   const lines = text.toWellFormed().trimEnd().split(LINE_END);
   return lines.map((line) => (line === "" ? "|" : `| ${line}`)).join("\n");

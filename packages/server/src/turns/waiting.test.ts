@@ -1,11 +1,11 @@
-/** A message that waits is asked later as it was asked, whatever it was asked with. */
+/** A queued message is sent later with the settings of its request. */
 import { isProblem, MemoryStore } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { madeBlock } from "./made-block.ts";
 import type { TurnRequest } from "./run.ts";
 import { markOf, requestOf } from "./waiting.ts";
 
-/** A new field of a request has to say here whether it waits with its message. */
+/** A new field of a request has to state here whether it is stored with its message. */
 const FIELDS: { readonly [K in keyof Required<TurnRequest>]: Required<TurnRequest>[K] | undefined } = {
   conversation: "c",
   provider: "claude",
@@ -20,7 +20,7 @@ const FIELDS: { readonly [K in keyof Required<TurnRequest>]: Required<TurnReques
   effort: "high",
   goesOn: true,
   cwd: "/srv",
-  // It says that the message does not wait, or how; then it is no part of it any more.
+  // It says that the message is not queued, or how; later it does not apply.
   when: undefined,
 };
 

@@ -27,7 +27,7 @@ import type { Attachment } from "./contract.ts";
 import { QUEUED_MESSAGES } from "./limits.ts";
 import type { TurnRequest } from "./run.ts";
 
-/** What is kept of a request beside its text. */
+/** The stored part of a request besides its text. */
 export async function markOf(store: Store, request: TurnRequest): Promise<QueuedMark> {
   const { provider, model, parent, fresh, allow, mode, sandbox, effort, goesOn, cwd, attachments } = request;
   const kept = await Promise.all((attachments ?? []).map((each) => keep(store, each)));
@@ -57,7 +57,7 @@ async function keep(store: Store, attachment: Attachment): Promise<Kept> {
   return { type, name, blob };
 }
 
-/** The request of a message that waits, as it was asked. */
+/** The request of a queued message, as it was made. */
 export async function requestOf(store: Store, block: Block, prompt: string): Promise<TurnRequest | Problem> {
   const mark = queuedIn(block);
   if (mark === undefined) return problem("invalid", `block ${block.id} is not a queued message`);
@@ -99,7 +99,7 @@ export async function writeWaiting(
   return isProblem(said) ? said : said.id;
 }
 
-/** Puts a message before or behind its neighbour; the turns that wait, in their new order. */
+/** Moves a message before or after its neighbour; returns the queued turns in their new order. */
 export async function moveWaiting(
   kernel: Kernel,
   by: AgentId,
@@ -153,7 +153,7 @@ export async function waitingIn(
   conversation: ConversationId,
 ): Promise<readonly Block[] | Problem> {
   const found: Block[] = [];
-  // One that somebody has edited while it waited is running.
+  // One that somebody has edited while it was queued is running.
   for (const status of ["pending", "running"] as const) {
     const open = await kernel.blocks({ conversation, status, order: "first", limit: limits.listRows });
     if (isProblem(open)) return open;
@@ -187,7 +187,7 @@ export async function changeWaiting(
   return !isProblem(changed);
 }
 
-/** Says of a message that waits whether the agent that works has it and is to read it. */
+/** Marks whether the running agent has a queued message and is going to read it. */
 export function markSent(kernel: Kernel, id: BlockId, by: AgentId, isSent: boolean): Promise<boolean> {
   return changeWaiting(kernel, id, by, (draft, mark) => {
     if (mark === undefined) return null;
@@ -196,7 +196,7 @@ export function markSent(kernel: Kernel, id: BlockId, by: AgentId, isSent: boole
   });
 }
 
-/** Whether a commit has taken a message out of the queue: it was dropped, or is held now. */
+/** Whether a commit has removed a message from the queue: it was dropped, or is held now. */
 export function isTaken(blocks: readonly Block[], id: BlockId): boolean {
   return blocks.some(
     (block) => block.id === id && (block.status === "error" || queuedIn(block)?.held !== undefined),

@@ -66,7 +66,7 @@ function chose(id: string, chosen: string[], text?: string): Given {
   };
 }
 
-it("[D51] [D52] an agent that takes no yes for once is not told one for good instead", async () => {
+it("[D51] [D52] an agent that accepts no single yes does not get a standing one instead", async () => {
   const refused = "this agent does not offer one-time approval: choose one of its answers";
   expect(await answered(lasting, { allow: true })).toBe(refused);
   expect(await answered(lasting, { allow: true, answer: { suggestion: "rule-workspace" } })).toBe(refused);
@@ -89,7 +89,7 @@ describe("an answer to questions", () => {
     expect(await answered(question, given)).toBe(why);
   });
 
-  it("[D51] is kept with who gave it, without what is secret", async () => {
+  it("[D51] is stored with its author, without secrets", async () => {
     const { questions } = chose("2", ["c", "d"], "e").answer ?? {};
     const answer = { questions: { ...questions, 3: { chosen: [], text: "hunter2" } } };
     expect(await answered(question, { allow: true, answer })).toMatchObject({

@@ -20,7 +20,7 @@ import {
 } from "@blockyard/kernel";
 import type { Run } from "./run.ts";
 
-/** What the owner says. */
+/** The owner's choice. */
 export interface Given {
   readonly allow: boolean;
   readonly message?: string | undefined;
@@ -36,9 +36,9 @@ interface Written {
 }
 
 interface AnswerDetails {
-  /** What answers it, where nobody does. */
+  /** The rule that answers it, if no person does. */
   readonly rule?: string | undefined;
-  /** The plan that is approved, as it was read. */
+  /** The approved plan, as it was read. */
   readonly plan?: Pick<Block, "id" | "version"> | undefined;
 }
 
@@ -56,7 +56,8 @@ export function writeAnswer(
   if (ask?.id !== id) return problem("not_found", `block ${block} has no request ${id}`);
   if (ask.state !== "asked")
     return problem("conflict", `this request was already ${ask.state}`, { state: ask.state });
-  // Another agent's stream can say the same request with another input: leave for that must not become leave for this.
+  // Another agent's stream can send the same request with another input: approval of that must not become
+  // approval of this.
   if (run.asks(id) !== block)
     return problem("conflict", `the running agent did not ask this on block ${block}`);
   const wrong = checkAnswer(ask, given) ?? checkPlan(draft, plan);
@@ -68,7 +69,7 @@ export function writeAnswer(
   return isProblem(after) ? after : { ask, state };
 }
 
-/** Nothing has changed between the last look at a plan and its approval. */
+/** Nothing has changed between the last check of a plan and its approval. */
 export function checkPlan(draft: Draft, plan: AnswerDetails["plan"]): Problem | undefined {
   if (plan === undefined) return undefined;
   const now = draft.block(plan.id);
@@ -78,7 +79,7 @@ export function checkPlan(draft: Draft, plan: AnswerDetails["plan"]): Problem | 
     : problem("conflict", "the plan was just edited: read it again", { plan_version: now.version });
 }
 
-/** The ask with its answer. `rule`: what answered it, where nobody did. */
+/** The ask with its answer. `rule`: what answered it, if no person did. */
 export function answeredAsk(draft: Draft, ask: Ask, given: Given, rule?: string): Ask {
   const { message, answer } = given;
   return {
@@ -96,7 +97,7 @@ export function stateAfter({ kind }: Pick<Ask, "kind">, { allow }: Given): "allo
   return kind === "question" || kind === "elicitation" ? "answered" : "allowed";
 }
 
-/** Only what was offered can be chosen: what else is said would be passed to the agent as the owner's choice. */
+/** Only offered options can be chosen: anything else would be passed to the agent as the owner's choice. */
 export function checkAnswer(ask: Ask, { allow, answer }: Given): Problem | undefined {
   const { suggestion, questions = {}, content } = answer ?? {};
   if (suggestion !== undefined) {
@@ -135,7 +136,7 @@ function invalid(field: string, message: string): Problem {
   return problem("invalid", message, { field: `answer.${field}` });
 }
 
-/** What was typed where nobody should see it is told to the agent, and not kept. */
+/** Secret text is sent to the agent, and not stored. */
 function withoutSecrets({ questions = [] }: Ask, answer: AskAnswer): AskAnswer {
   if (answer.questions === undefined || !questions.some(({ secret }) => secret === true)) return answer;
   const kept = Object.entries(answer.questions).map(([id, said]) => {

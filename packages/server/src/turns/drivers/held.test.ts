@@ -1,4 +1,4 @@
-/** What agents print while nobody can take it yet is bounded, however much they print. */
+/** Unprocessed output of agents is bounded, however much they print. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

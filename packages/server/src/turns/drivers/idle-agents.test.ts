@@ -37,7 +37,7 @@ it("[D56] waits for a while, and is taken by its own conversation alone", async 
   expect(idle.size).toBe(0);
 });
 
-it("[D56] is no more than so many; one that does not fit ends", async () => {
+it("[D56] is limited in number; one that does not fit ends", async () => {
   const idle = new IdleAgents<Agent>(new VirtualEnv(1));
   const agents = Array.from({ length: bounds.idleAgents + 1 }, () => new Agent());
   for (const [i, agent] of agents.entries()) idle.put(`c${i}`, agent);
@@ -51,7 +51,7 @@ it("[D56] is no more than so many; one that does not fit ends", async () => {
   expect(late.isKilled).toBe(true);
 });
 
-it("[D56] one that runs something in the background waits longer, beside the next one, and is counted by itself", async () => {
+it("[D56] one with background tasks waits longer, beside the next one, and is counted separately", async () => {
   const env = new VirtualEnv(1);
   const idle = new IdleAgents<Agent>(env, 1_000);
   const busy = Array.from({ length: bounds.busyAgents }, () => Object.assign(new Agent(), { isBusy: true }));
@@ -62,7 +62,7 @@ it("[D56] one that runs something in the background waits longer, beside the nex
   idle.put("a", next);
   await env.advance(1_100);
   expect([next.isKilled, busy.some(({ isKilled }) => isKilled)]).toEqual([true, false]);
-  // What it ran has ended: it waits as any other does.
+  // Its tasks have ended: it waits as any other does.
   const [first, second] = busy as [Agent, Agent];
   first.isBusy = false;
   idle.put("a", first);
@@ -72,7 +72,7 @@ it("[D56] one that runs something in the background waits longer, beside the nex
   expect(busy.every(({ isKilled }) => isKilled)).toBe(true);
 });
 
-it("[D56] one that wakes waits anew, unless it was taken meanwhile", async () => {
+it("[D56] one that wakes restarts its wait, unless it was taken by then", async () => {
   const env = new VirtualEnv(1);
   const idle = new IdleAgents<Agent>(env, 1_000);
   const agent = new Agent();
@@ -89,7 +89,7 @@ it("[D56] one that wakes waits anew, unless it was taken meanwhile", async () =>
   expect(agent.isKilled).toBe(false);
 });
 
-it("[D56] [AC320] one whose tasks change waits as what it runs now, and never longer than it could from the start", async () => {
+it("[D56] [AC320] one whose tasks change waits by its current tasks, and never longer than it could from the start", async () => {
   const env = new VirtualEnv(1);
   const idle = new IdleAgents<Agent>(env, 1_000);
   const agent = Object.assign(new Agent(), { isBusy: true });
@@ -101,7 +101,7 @@ it("[D56] [AC320] one whose tasks change waits as what it runs now, and never lo
   expect(agent.isKilled).toBe(false);
   await env.advance(200);
   expect(agent.isKilled).toBe(true);
-  // It cannot keep itself alive by saying that it runs something else.
+  // It cannot keep itself alive by reporting new tasks.
   const other = Object.assign(new Agent(), { isBusy: true });
   idle.put("b", other);
   const later = Object.assign(new Agent(), { isBusy: true });
@@ -115,7 +115,7 @@ it("[D56] [AC320] one whose tasks change waits as what it runs now, and never lo
   expect(other.isKilled).toBe(true);
 });
 
-it("[AC320] nor is one that says so the last to make room", async () => {
+it("[AC320] nor is one that reports so the last to make room", async () => {
   const env = new VirtualEnv(1);
   const idle = new IdleAgents<Agent>(env);
   const agents = Array.from({ length: bounds.busyAgents + 1 }, () =>

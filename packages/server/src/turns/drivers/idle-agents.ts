@@ -11,7 +11,7 @@ interface Waiting {
   readonly child: Child;
   /** It runs something in the background. */
   readonly isBusy?: boolean;
-  /** What it ran in the background is over for the conversation too. */
+  /** Its background work is over for the conversation too. */
   readonly left?: Promise<unknown> | undefined;
 }
 
@@ -26,9 +26,9 @@ interface Place<T> {
 export class IdleAgents<T extends Waiting> {
   readonly #env: Env;
   readonly #idleMs: number;
-  /** The one that has waited longest first. */
+  /** Longest waiting first. */
   #places: readonly Place<T>[] = [];
-  /** Those that were told to end. */
+  /** Those asked to end. */
   readonly #ending = new Set<Promise<unknown>>();
   #isClosed = false;
 
@@ -41,19 +41,21 @@ export class IdleAgents<T extends Waiting> {
     return this.#places.length;
   }
 
-  /** One that waits does so anew: it has begun something by itself. Not one that was taken meanwhile. */
+  /** A waiting one restarts its wait: it has begun something by itself. Not one that was taken by then. */
   renew(agent: T): void {
     const known = this.#places.find((place) => place.agent === agent);
     if (known) this.put(known.conversation, agent);
   }
 
-  /** What it runs is something else: it waits for that, and not longer than one that runs something since it began to wait. */
+  /**
+   * Its tasks have changed: it waits for the new ones, but no longer than a running one counted from its first wait.
+   */
   changed(agent: T): void {
     const known = this.#places.find((place) => place.agent === agent);
     if (known) this.#put(known.conversation, agent, known.sinceMs);
   }
 
-  /** It waits from now on; one that waits already waits anew. */
+  /** It waits from now on; one that already waits restarts. */
   put(conversation: ConversationId, agent: T): void {
     this.#put(conversation, agent, this.#env.monotonic());
   }
@@ -74,12 +76,12 @@ export class IdleAgents<T extends Waiting> {
     if (like.length > most && like[0]) this.#drop(like[0].agent);
   }
 
-  /** Those of a conversation, the one that has waited longest first. */
+  /** A conversation's agents, longest waiting first. */
   of(conversation: ConversationId): readonly T[] {
     return this.#places.flatMap((place) => (place.conversation === conversation ? [place.agent] : []));
   }
 
-  /** The agent of a conversation, for its next turn. One that does not fit ends, unless it runs something. */
+  /** A conversation's agent, for its next turn. One that does not fit ends, unless it has tasks. */
   take(conversation: ConversationId, fits: (agent: T) => boolean): T | undefined {
     const all = this.of(conversation);
     const found = all.findLast((agent) => !agent.child.hasExited && fits(agent));
@@ -89,7 +91,7 @@ export class IdleAgents<T extends Waiting> {
     return found;
   }
 
-  /** Ends those of one conversation, or all for good; by then none of them is left. */
+  /** Ends those of one conversation, or all for good; none is left afterwards. */
   async close(conversation?: ConversationId): Promise<void> {
     if (conversation === undefined) this.#isClosed = true;
     for (const place of this.#places)
@@ -101,7 +103,7 @@ export class IdleAgents<T extends Waiting> {
     if (this.#leave(agent)) this.#end(agent);
   }
 
-  /** It waits no more. Whether it did. */
+  /** Stops its wait; returns whether it waited. */
   #leave(agent: T): boolean {
     const known = this.#places.find((place) => place.agent === agent);
     known?.cancel();
@@ -109,7 +111,7 @@ export class IdleAgents<T extends Waiting> {
     return known !== undefined;
   }
 
-  /** Nothing of it goes on: it is not asked to finish anything. */
+  /** Nothing of it continues: it is not asked to finish anything. */
   #end(agent: T): void {
     agent.child.kill();
     const ended = agent.child.ended.then(() => agent.left).finally(() => this.#ending.delete(ended));

@@ -1,27 +1,33 @@
 /** Bounds of agents: of what they ask in a turn, and of those that live on between turns. */
 export const bounds = {
-  /** An agent that nobody has asked for anything for this long is ended. */
+  /** An idle agent is ended after this long. */
   idleMs: 5 * 60_000,
-  /** … one that runs something in the background after this long. */
+  /** … one with background tasks after this long. */
   busyMs: 60 * 60_000,
-  /** So many live on at the same time, and so many that run something; the one that has waited longest is ended for the next. */
+  /**
+   * This many stay alive at the same time, and this many with tasks; the one that has waited longest is ended for the
+   * next.
+   */
   idleAgents: 4,
   busyAgents: 4,
-  /** How long an agent may take to stop when it is asked to, before it is made to. */
+  /** How long an agent may take to stop on request before it is killed. */
   interruptMs: 2_000,
-  /** What an agent prints between two turns is kept for the next one, up to so many lines. */
+  /** An agent's output between two turns is kept for the next one, up to this many lines. */
   idleLines: 20_000,
-  /** … and so many characters. The same for what it prints before its session or turn has begun. One that prints more is ended. */
+  /**
+   * … and this many characters. The same for output before its session or turn has begun. An agent that prints more is
+   * ended.
+   */
   heldChars: 8 * 1024 * 1024,
-  /** An answer to a request of ours is waited for so long. */
+  /** How long an answer to one of our requests is awaited. */
   answerMs: 15_000,
-  /** How long it is remembered whether somebody is logged in. */
+  /** How long the login state is cached. */
   loginMs: 20_000,
-  /** So many choices of model and effort are remembered that an agent has taken. */
+  /** Cached choices of model and effort that an agent has accepted. */
   acceptedModels: 100,
-  /** Requests of ours that are open at the same time. */
+  /** Open requests of ours. */
   openRequests: 64,
-  /** Requests of one turn that wait for a person at the same time; more are refused. */
+  /** Open requests of one turn that wait for a person; more are refused. */
   openAsks: 100,
   /** Results that are held back for agents in the background. */
   heldResults: 100,

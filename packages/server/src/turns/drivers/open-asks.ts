@@ -18,12 +18,12 @@ export class OpenAsks<Request> {
     this.#refuse = refuse;
   }
 
-  /** Somebody is waited for. */
+  /** A person is awaited. */
   get isOpen(): boolean {
     return this.#requests.size > 0;
   }
 
-  /** Nobody can answer more at a time. */
+  /** More cannot be answered at a time. */
   get isFull(): boolean {
     return this.#requests.size >= bounds.openAsks;
   }
@@ -41,12 +41,12 @@ export class OpenAsks<Request> {
     this.#requests.set(name, request);
   }
 
-  /** Its line is in the conversation: what is not shown by now never is. */
+  /** Its line is in the conversation: a request without a block by now never gets one. */
   settle(name: string): void {
     if (!this.#shown.has(name)) this.#over(name);
   }
 
-  /** The request that is answered now, or waits no more; undefined where nobody waits for it. */
+  /** The request that is being answered, or no longer waits; undefined if nobody waits for it. */
   take(name: string): Request | undefined {
     const request = this.#requests.get(name);
     this.#requests.delete(name);

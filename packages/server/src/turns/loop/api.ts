@@ -28,10 +28,10 @@ export interface ApiRequest {
 export interface Api {
   readonly provider: string;
   readonly defaultModel: string;
-  /** Whose reasoning goes back to it; undefined where it takes none. */
+  /** The provider whose reasoning is sent back; undefined if it accepts none. */
   readonly reasoner: string | undefined;
   adapter(): Adapter;
-  /** The answer's events. What it throws, `failureOf` reads. */
+  /** The answer's events. `failureOf` interprets what it throws. */
   ask(request: ApiRequest, signal: AbortSignal): AsyncIterable<Json>;
 }
 
@@ -45,7 +45,7 @@ export interface Failure {
   readonly message: string;
   readonly code?: string | undefined;
   readonly status?: number | undefined;
-  /** What the server asks for. */
+  /** The server's default model. */
   readonly retryAfterMs?: number | undefined;
   readonly isRetryable: boolean;
 }
@@ -55,7 +55,7 @@ const RETRYABLE_CODES =
 /** Of those, what will not get better by itself. */
 const FINAL_CODES = /insufficient_quota|billing/i;
 
-/** An answer that is an error, a connection that failed, an event that says so. */
+/** An error response, a failed connection, or an error event. */
 export function failureOf(error: unknown): Failure {
   const thrown = recordOf(error);
   const body = recordOf(thrown["error"]);
@@ -76,7 +76,7 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
-/** Of a connection: Node says that it failed, and why only in the innermost cause. */
+/** For a connection: Node puts the reason only into the innermost cause. */
 function lostWords(error: unknown): string | undefined {
   let inmost = error;
   for (let depth = 0; depth < 5 && recordOf(inmost)["cause"] !== undefined; depth++)
@@ -92,7 +92,8 @@ function isRetryable(error: unknown, status: number | undefined, codes: readonly
   if (codes.some((code) => FINAL_CODES.test(code))) return false;
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
   if (codes.some((code) => RETRYABLE_CODES.test(code))) return true;
-  // Neither an answer nor an event: the connection. Node's own errors come through where it breaks in mid-stream.
+  // Neither a response nor an event: the connection. Node's own errors come through if it breaks in
+  // mid-stream.
   const { name, cause } = recordOf(error);
   if (error instanceof ApiConnectionError) return true;
   return name === "TypeError" || name === "SyntaxError" || cause !== undefined;

@@ -27,7 +27,7 @@ export interface Answered {
   readonly stopReason?: string | undefined;
   readonly isTruncated: boolean;
   readonly isRefused: boolean;
-  /** What is to be told of a refusal; undefined where the model's own words tell it. */
+  /** What to show of a refusal; undefined if the model's own text shows it. */
   readonly refusal?: string | undefined;
   readonly failure?: Failure | undefined;
 }
@@ -39,7 +39,7 @@ interface AskingOptions {
   readonly signal: AbortSignal;
   /** Why it was stopped, once it was. */
   readonly stopping: () => Reason;
-  /** A model that says nothing for this long is asked again. */
+  /** A silent model is asked again after this long. */
   readonly silentMs: number;
 }
 
@@ -210,7 +210,7 @@ const NOTHING: Failure = {
 /** OpenAI's stop reason for an answer that its filter would not let through, or not to its end. */
 const FILTERED = "content_filter";
 
-/** What is heard of one answer. */
+/** The state of one answer. */
 class Hearing {
   /** Blocks that it began. */
   readonly keys: BlockKey[] = [];
@@ -221,7 +221,7 @@ class Hearing {
   isWhole = false;
   /** The input is not there until it is whole. */
   readonly #calls = new Map<BlockKey, Omit<ToolCall, "input"> & { readonly input?: Json }>();
-  /** Errors are told when it is known whether the answer is asked for again. */
+  /** Errors are shown once it is known whether the request is retried. */
   readonly #errors = new Set<BlockKey>();
   #failure: Failure | undefined;
 
@@ -235,12 +235,12 @@ class Hearing {
     return this.#failure ?? CUT;
   }
 
-  /** The events that are to be written now. */
+  /** The events to write now. */
   take(events: readonly BlockEvent[]): readonly BlockEvent[] {
     return events.filter((event) => this.#isKept(event)).map((event) => this.#unstarted(event));
   }
 
-  /** What the model asks for has not started: whoever runs it says when it does. */
+  /** A call that the model requests has not started: its runner reports the start. */
   #unstarted(event: BlockEvent): BlockEvent {
     if (event.type !== "block-meta" || event.metadata.stage !== "running" || !this.#calls.has(event.key))
       return event;

@@ -37,18 +37,18 @@ interface CallsOptions {
   readonly filesIn: (input: unknown) => Promise<readonly string[]>;
   readonly signal: AbortSignal;
   readonly stopping: () => Reason;
-  /** Where a bug inside a tool is told; the model only learns that it failed. */
+  /** Receives a bug inside a tool; the model only learns that it failed. */
   readonly onFault: (tool: string, error: unknown) => void;
-  /** What can be answered to an ask for good. */
+  /** The standing answers to an ask. */
   readonly suggest?: ((ask: Ask) => readonly AskSuggestion[]) | undefined;
-  /** The rule that denies something, in words, where there is one. */
+  /** The rule that denies something, as text, if there is one. */
   readonly denied?: ((subject: AskSubject) => string | undefined) | undefined;
 }
 
 /** What all calls have in common. */
 export type ToolContext = Omit<ToolRun, "open" | "grow" | "signal" | "permitted" | "isSeen">;
 
-/** A call with what it would do. */
+/** A call with its effects. */
 interface Weighed {
   readonly call: ToolCall;
   readonly effects: readonly Effect[];
@@ -75,7 +75,7 @@ export class Calls {
   async run(calls: readonly ToolCall[]): Promise<void> {
     const waiting = [...calls];
     while (waiting.length > 0) {
-      // Weighed when it is their turn: an earlier call may have changed where a path leads.
+      // Evaluated when their turn comes: an earlier call may have changed where a path leads.
       const next = await Promise.all(waiting.slice(0, PARALLEL_CALLS).map((call) => this.#weigh(call)));
       const alone = next.findIndex((each) => this.#isAlone(each));
       const together = alone === 0 ? 1 : alone === -1 ? next.length : alone;
@@ -96,7 +96,7 @@ export class Calls {
   async #weigh(call: ToolCall): Promise<Weighed> {
     const { tools, context, filesIn } = this.#options;
     const parsed = tools.get(call.toolName)?.parse(call.input);
-    // What is no call of a tool has no effects, and is answered with what is wrong.
+    // An invalid call has no effects, and is answered with its error.
     if (parsed === undefined || "wrong" in parsed) return { call, effects: [] };
     const effects = await effectsOf(call.toolName, parsed.input, { ...context, filesIn });
     return { call, effects };
@@ -142,7 +142,7 @@ export class Calls {
     const asked = toAsk(effects, this.#options.allow);
     const deeds = effects.filter(({ kind }) => kind !== "read");
     const diff = asked.length + deeds.length > 0 ? tool.diff?.(parsed.input) : undefined;
-    // What the turn allows is not asked for, so no rule is asked either; one that denies holds all the same.
+    // What the turn allows needs no approval, so no allow rule is checked; a deny rule applies anyway.
     const denied = asked.length === 0 ? this.#deniedBy(call, deeds, diff) : undefined;
     if (denied !== undefined) return { ...failed(`A rule of the user denies ${denied}.`), reason: "denied" };
     const leave = await this.#leave(call, tool, asked, diff);
@@ -164,7 +164,7 @@ export class Calls {
     return subject && this.#options.denied?.(subject);
   }
 
-  /** The owner's leave; undefined if the turn was stopped first. */
+  /** The owner's approval; undefined if the turn was stopped first. */
   async #leave(
     call: ToolCall,
     { name }: LoopTool,
@@ -187,7 +187,7 @@ export class Calls {
       ...(subject === undefined ? {} : { subject }),
       askedAt: env.now(),
     };
-    // What is guarded, or cannot be known, is asked for every time: no rule is offered for it.
+    // Guarded or unknown effects need approval every time: no rule is offered.
     const suggestions = reason === undefined ? (this.#options.suggest?.(shown) ?? []) : [];
     const ask: Ask = suggestions.length === 0 ? shown : { ...shown, suggestions: [...suggestions] };
     let stop = (): void => undefined;
@@ -207,7 +207,7 @@ export class Calls {
 
 const UNRUN: Outcome = { failed: true, error: "The turn was stopped before this ran" };
 
-/** What is asked for, in a form that rules can be about. What always asks has none but its diff. */
+/** The request in a form that rules can match. One that always asks has only its diff. */
 function subjectOf(
   { input }: ToolCall,
   asked: readonly Effect[],

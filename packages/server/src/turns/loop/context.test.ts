@@ -72,7 +72,7 @@ function check(blocks: readonly ContextBlock[], expected: readonly string[], rea
 }
 
 describe("pairs", () => {
-  it("[L2] parallel calls of one message stand in one, their results together behind it", () => {
+  it("[L2] parallel calls of one message are in one, followed by their results together", () => {
     const m = { messageId: "m" };
     const a = called("a", { ...m, index: 1 });
     const b = called("b", { ...m, index: 2 });
@@ -92,7 +92,7 @@ describe("pairs", () => {
     check([user("Hi"), a, result(a, "1"), again, result(again, "2")], expected);
   });
 
-  it("[L2] a call without a result has one that says so", () => {
+  it("[L2] a call without a result gets one that says so", () => {
     const a = called("a", { reason: "interrupted" }, { status: "error" });
     check(
       [user("Hi"), a, user("And?")],
@@ -122,7 +122,7 @@ describe("pairs", () => {
     );
   });
 
-  it("[L3] ids that repeat, or that an API does not take, are made ones that it does", () => {
+  it("[L3] ids that repeat, or that an API rejects, are replaced", () => {
     const a = called("item_0");
     const b = called("item_0");
     const c = called("toolu.1/ä", { toolName: "mcp.do it" });
@@ -140,7 +140,7 @@ describe("pairs", () => {
     );
   });
 
-  it("[L3] an input is an object; one that somebody edited counts as edited, if it is one", () => {
+  it("[L3] an input is an object; an edited one counts as edited, if it is one", () => {
     const inputs = (call: ContextBlock) => {
       const [, message] = exchangeOf([user("Hi"), call], { system: "" }).messages;
       return message?.role === "assistant" && message.parts[0]?.type === "call" && message.parts[0].input;
@@ -177,14 +177,14 @@ describe("[L4] reasoning", () => {
     check([user("Hi"), thinking, said("A", m)], expected, reasoner);
   });
 
-  it("that led to nothing is left out", () => {
+  it("that had no result is left out", () => {
     check([user("Hi"), thought("T"), user("So?")], ["user: Hi · So?"]);
     const cut = called("a", { ...m, reason: "truncated" });
     check([user("Hi"), thought("T"), cut, user("So?")], ["user: Hi · So?"]);
   });
 });
 
-describe("[L5] what is not said to a model", () => {
+describe("[L5] what a model does not get", () => {
   it("errors, notices, unknown and retracted blocks, texts without words", () => {
     check(
       [
@@ -200,7 +200,7 @@ describe("[L5] what is not said to a model", () => {
     );
   });
 
-  it("what a person put in as a system's words goes into the system prompt", () => {
+  it("a person's system message goes into the system prompt", () => {
     const blocks = [block("text", "Be brief", { role: "system" }), user("Hi")];
     expect(exchangeOf(blocks, { system: "S" })).toMatchObject({ system: "S\n\nBe brief" });
   });
@@ -211,7 +211,7 @@ describe("[L6] the beginning", () => {
     check([said("Hello")], ["user: [The beginning of this conversation is not shown.]", "assistant: Hello"]);
   });
 
-  it("has what was included, with its origin", () => {
+  it("has included blocks, with their origin", () => {
     const file = { ...block("file", "let x;", { metadata: { path: "src/x.ts" } }), included: true };
     check([file, user("Hi")], [`user: Included: block ${file.block.id} (file src/x.ts)\n\nlet x; · Hi`]);
   });
@@ -281,7 +281,7 @@ interface Act {
   readonly status: "done" | "error" | "running";
   readonly id: number;
   readonly message: number;
-  /** Undefined: where it comes in the tree. */
+  /** Undefined: its place in the tree. */
   readonly index: number | undefined;
   readonly provider: string;
   readonly flags: readonly boolean[];

@@ -39,9 +39,9 @@ import { attachedText, includedText, pictureOf, resultText } from "./result-text
 
 export interface ContextRules {
   readonly system: string;
-  /** Whose reasoning goes back; undefined where the API takes none. */
+  /** The provider whose reasoning is sent back; undefined if the API accepts none. */
   readonly reasoner?: string | undefined;
-  /** Who is who; without it nothing is marked. */
+  /** The authors; without it nothing is marked. */
   readonly voices?: Voices;
 }
 
@@ -61,7 +61,7 @@ function isSystemPrompt({ kind, role, side, metadata }: WholeBlock): boolean {
   return kind === "text" && role === "system" && !side && metadata.notice === undefined;
 }
 
-/** As what a block of the conversation's own line reaches the model. Its results go with their call. */
+/** How a block on the conversation's own path reaches the model. Its results go with their call. */
 const SENT_AS: Readonly<Record<Kind, "nothing" | "thought" | "call" | "picture" | "text">> = {
   text: "text",
   thinking: "thought",
@@ -108,7 +108,7 @@ class Building {
     this.#voices = voices;
   }
 
-  /** Whether it was written or changed by somebody else than the person who asks and the agents that run here. */
+  /** Whether anybody but the requesting person and the agents that run here wrote or changed it. */
   isOfOthers({ agent }: WholeBlock, { editedBy = [], from }: Signs): boolean {
     if (this.#voices === undefined) return false;
     return editedBy.length > 0 || from !== undefined || isOther(this.#voices, agent);
@@ -119,7 +119,7 @@ class Building {
     if (picture) return this.#say({ type: "image", picture });
     if (isBlank(block.text)) return;
     const text = includedText(block);
-    // A file says itself that it is one, whoever writes to it.
+    // A file is recognizable as one, whoever writes to it.
     const isQuoted = block.kind !== "file" && this.isOfOthers(block, signs);
     this.#say({ type: "text", text: isQuoted ? quotedAs(block, signs, text) : text });
   }
@@ -160,7 +160,9 @@ class Building {
     else this.#say({ type: "text", text });
   }
 
-  /** What others wrote, in whatever role, is told to the model and never said by it. A call of its own stays one. */
+  /**
+   * Text of others, in whatever role, is quoted to the model and never attributed to it. A call of its own stays one.
+   */
   #quote(block: WholeBlock, signs: Signs): void {
     const isOwnCall = block.kind === "tool_call" && !this.isOfOthers(block, { from: signs.from });
     if (isOwnCall) return this.#call(block, true);
@@ -182,7 +184,7 @@ class Building {
     if (part && this.#reasoner !== undefined) this.#answers(block, part);
   }
 
-  /** `asCalled`: with the input that the model gave, not with what the text says now. */
+  /** `asCalled`: with the input that the model gave, not with the current text. */
   #call(block: WholeBlock, asCalled = false): void {
     const input = inputOf(asCalled ? { ...block, text: "" } : block);
     if (input === undefined) return;
@@ -197,7 +199,7 @@ class Building {
     this.#answer?.calls.set(block.id, { call, block });
   }
 
-  /** Its own id where that is one and nobody had it before. */
+  /** Its own id if it is valid and unused. */
   #idOf(id: string): string {
     const plain = NAME.test(id) ? id : `call_${id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 40)}`;
     let unique = plain;
@@ -223,7 +225,7 @@ class Building {
     const messageId = textOf(block.metadata.messageId);
     const index = Number(block.metadata.index ?? 0);
     const open = this.#answer;
-    // The same message goes on. A server that gives every message the same id begins its index again.
+    // The same message continues. A server that gives every message the same id restarts its index.
     const goesOn = open && messageId !== undefined && open.messageId === messageId && index > open.index;
     if (open && open.calls.size > 0 && !goesOn) this.#closeAnswer();
     if (!this.#answer) this.#closeUser();
@@ -254,7 +256,7 @@ class Building {
       this.#user.push(resultPart(call, block, result));
   }
 
-  /** An answer of which nothing is left: what the user says next belongs to what was said before. */
+  /** An answer with nothing left: the next user message joins the previous one. */
   #reopenUser(): void {
     const last = this.#messages.at(-1);
     if (last?.role !== "user") return;
@@ -263,7 +265,7 @@ class Building {
   }
 }
 
-/** Reasoning stays only in front of something that the same message says. */
+/** Reasoning stays only before other content of the same message. */
 function isLedSomewhere(parts: Answer["parts"], i: number): boolean {
   const here = parts[i];
   if (here?.part.type !== "thinking") return true;
@@ -288,7 +290,7 @@ function missingText({ metadata }: WholeBlock): string {
   return `This call has no result${why === undefined ? "" : `: ${why}`}. It may have run partly.`;
 }
 
-/** As it was signed, or sealed; undefined for what its provider would not take back. */
+/** As signed or sealed; undefined if its provider would reject it. */
 function thinkingOf({ metadata, status, promoted, text }: WholeBlock): ThinkingPart | undefined {
   if (status !== "done") return undefined;
   const { signature, opaque } = metadata;
@@ -301,7 +303,7 @@ function thinkingOf({ metadata, status, promoted, text }: WholeBlock): ThinkingP
   return { type: "thinking", text, signature, ...named };
 }
 
-/** The input of a call, as an object; undefined where it never was whole. The text counts: people edit that. */
+/** The input of a call, as an object; undefined if it was never complete. The text counts: people edit that. */
 function inputOf({ metadata, text }: WholeBlock): JsonObject | undefined {
   const { input, reason } = metadata;
   if (input === undefined || reason === "truncated") return undefined;

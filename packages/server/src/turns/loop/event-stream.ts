@@ -14,7 +14,7 @@ interface StreamRequest {
   readonly signal: AbortSignal;
 }
 
-/** What the provider refused or could not do. `error` is its answer, as JSON where it is that. */
+/** A request that the provider refused or failed. `error` is its answer, as JSON if it is that. */
 export class ApiError extends Error {
   readonly status: number | undefined;
   readonly headers: Headers;
@@ -53,7 +53,7 @@ export async function* eventStream({ url, headers, body, signal }: StreamRequest
     if (item.data === END_MARKER) return;
     const event = parseJson(item.data);
     if (event === undefined) {
-      if (item.torn) return; // the connection ended inside of an event: the adapter closes what is open
+      if (item.torn) return; // the connection ended inside an event: the adapter closes what is open
       throw new SyntaxError("An event of the response is not JSON");
     }
     if (item.event === "error" || hasError(event)) throw new ApiError(undefined, event, response.headers);

@@ -24,12 +24,12 @@ interface ImagePart {
   readonly picture: Picture;
 }
 
-/** Reasoning that goes back to whoever reasoned it: signed, byte for byte, or sealed. */
+/** Reasoning that goes back to its provider: signed, byte for byte, or sealed. */
 export interface ThinkingPart {
   readonly type: "thinking";
   readonly text: string;
   readonly signature?: string;
-  /** What only the provider can read: it goes back as it came. */
+  /** Only the provider can read it: it goes back unchanged. */
   readonly opaque?: string;
   /** The provider's own name for it. */
   readonly itemId?: string;
@@ -66,7 +66,7 @@ export interface Exchange {
 /** What every API takes for the name of a tool, and for the id of a call. */
 export const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** What is wrong with an exchange, before a provider says it worse. */
+/** What is wrong with an exchange, before a provider reports it less clearly. */
 export function validate({ messages }: Exchange): Problem | undefined {
   if (messages.length === 0) return broken("it is empty", 0);
   const ids = new Set<string>();

@@ -1,13 +1,13 @@
 /** Bounds of our own loop, of its requests and its tools. */
 export const bounds = {
-  /** Of an answer that is an error, this much is read. */
+  /** How much of an error response is read. */
   errorBytes: 64 * 1024,
-  /** Of an error that is no JSON, such as a proxy's page, this much is shown. */
+  /** How much is shown of an error that is not JSON, such as a proxy's page. */
   errorChars: 500,
 } as const;
 
 // Asking
-/** How often a model is asked, and the pauses in between. */
+/** How often a model is asked, and the delays in between. */
 export const REQUEST_TRIES = 6;
 export const FIRST_PAUSE_MS = 500;
 export const MOST_PAUSE_MS = 60_000;
@@ -24,14 +24,14 @@ export const LOOP_ROUNDS = 50;
 export const MODEL_SILENT_MS = 5 * 60_000;
 
 // Result text
-/** A longer text reaches the model with its middle left out. */
+/** A longer text is sent to the model without its middle. */
 export const RESULT_CHARS = 60_000;
 
 // Bash
 /** How long a command may run if the model says nothing, and at most. */
 export const BASH_MS = 120_000;
 export const LONGEST_BASH_MS = 600_000;
-/** What a command may print; the rest is counted and left out. */
+/** The limit on a command's output; the rest is counted and left out. */
 export const BASH_OUTPUT_CHARS = 1024 * 1024;
 
 // Files
@@ -52,7 +52,7 @@ export const GLOB_DEPTHS = 4;
 export const GLOB_WAYS = 64;
 
 // Guarded
-/** Names in the workspace that are looked at for guarded files before a command runs. */
+/** Names in the workspace that are checked for guarded files before a command runs. */
 export const GUARDED_LOOKED_AT = 20_000;
 /** Guarded files that a message names. */
 export const GUARDED_NAMED = 5;

@@ -39,7 +39,7 @@ interface LoopOptions {
   readonly onFault: (what: string, error: unknown) => void;
   readonly suggest?: ((ask: Ask) => readonly AskSuggestion[]) | undefined;
   readonly denied?: ((subject: AskSubject) => string | undefined) | undefined;
-  /** Takes secrets out of what is stored, and so of what the model is sent later. */
+  /** Removes secrets from stored text, and so from later model requests. */
   readonly secrets?: Secrets | undefined;
 }
 
@@ -133,7 +133,7 @@ export class LoopRun implements Run {
     return { status: "error", reason: "failed", stopReason: "max_rounds", error };
   }
 
-  /** What an answer leads to: an end, or another round. */
+  /** The result of an answer: an end, or another round. */
   async #follow(answered: Answered): Promise<TurnOutcome | undefined> {
     const { end, calls, failure, isRefused, isTruncated, stopReason } = answered;
     if (end === "stopped") return this.#stopped();
@@ -152,7 +152,7 @@ export class LoopRun implements Run {
     return { status: "done", reason, stopReason: stopReason ?? "end_turn" };
   }
 
-  /** The model will not: what it had begun to call is not run. */
+  /** The model refuses: calls that it had begun are not run. */
   async #declined({ calls, refusal }: Answered): Promise<TurnOutcome> {
     await this.#writing.push(
       calls.map(({ key }) => ({

@@ -21,7 +21,7 @@ interface ContextRequest extends ContextRules {
   readonly conversation: ConversationId;
   /** Up to this block; by default up to the conversation's head. */
   readonly head?: BlockId | undefined;
-  /** Only what this turn has said, and what is included. */
+  /** Only this turn's blocks, and included ones. */
   readonly freshTurn?: string | undefined;
 }
 

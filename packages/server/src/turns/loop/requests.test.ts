@@ -1,5 +1,5 @@
 /**
- * One exchange with everything in it, as the three APIs are sent it; what their errors come to; which API it is.
+ * One exchange with everything in it, as sent to the three APIs; how their errors are interpreted; which API is chosen.
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -192,7 +192,7 @@ describe("[L23] an error", () => {
     expect(failure.message).toContain("Why"); // also where Node keeps it to a cause
   });
 
-  it("[L23] a cut connection is said in words", () => {
+  it("[L23] a cut connection is described", () => {
     const { message } = failureOf(new TypeError("terminated"));
     expect(message).toBe("The connection was lost in the middle of the answer");
   });

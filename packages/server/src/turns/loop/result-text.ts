@@ -34,27 +34,27 @@ const RESULT_TEXTS: Readonly<Record<Kind, (block: WholeBlock) => string>> = {
   unknown: ownText,
 };
 
-/** A block of elsewhere, with where it comes from. */
+/** An included block, with its origin. */
 export function includedText(block: WholeBlock): string {
   const { id, kind, metadata } = block;
   const name = metadata.path ?? metadata.filename ?? metadata.command;
   return `Included: block ${id} (${kind}${typeof name === "string" ? ` ${oneLine(name)}` : ""})\n\n${cutMiddle(block.text)}`;
 }
 
-/** A file that came along with a prompt: whole, because somebody wanted it to be read. */
+/** A file attached to a prompt: whole, because a person wants it to be read. */
 export function attachedText({ metadata, text }: WholeBlock): string {
   const { filename } = metadata;
   return fileText({ name: typeof filename === "string" ? filename : "without a name", text });
 }
 
-/** The picture itself, where the block holds one that models take. */
+/** The picture itself, if the block holds one that models accept. */
 export function pictureOf({ kind, metadata }: Block): Picture | undefined {
   const { data, mediaType } = metadata;
   if (kind !== "image" || typeof data !== "string" || typeof mediaType !== "string") return undefined;
   return PICTURES.has(mediaType) ? { mediaType, data } : undefined;
 }
 
-/** Its beginning and its end, and how much lies between. */
+/** Its beginning and its end, and the size of the gap. */
 export function cutMiddle(text: string, most: number = RESULT_CHARS): string {
   if (text.length <= most) return text;
   const half = Math.floor(most / 2);

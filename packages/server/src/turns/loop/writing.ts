@@ -59,7 +59,7 @@ export class Writing {
   readonly #raw: RawLines;
   readonly #redactor: EventRedactor | undefined;
   #pushing: Promise<void> = Promise.resolve();
-  /** What could not be written, however long it was held. */
+  /** Events that could not be written, however long they were held. */
   #lost: Problem | undefined;
   #isEnded = false;
 
@@ -79,14 +79,14 @@ export class Writing {
     });
   }
 
-  /** Waits for a store that is away. */
+  /** Waits while the store is unavailable. */
   open(): Promise<Problem | undefined> {
     return patiently(this.#kernel.env, () => this.#ingest.open());
   }
 
   /**
-   * An adapter's events, or a tool's, in the order in which they came. The end of an adapter's turn is not this turn's.
-   * Never rejects, since not everybody waits for it: what is lost is told by `drain` and `end`.
+   * Events of an adapter or a tool, in order of arrival. The end of an adapter's turn is not this turn's. Never
+   * rejects, since not every caller waits for it: `drain` and `end` report losses.
    */
   push(events: readonly BlockEvent[]): Promise<void> {
     const joined = events.flatMap((event) => this.#joined(event));
@@ -104,7 +104,7 @@ export class Writing {
     this.#lost ??= problem("unavailable", `the agent's output could not be written: ${String(error)}`);
   }
 
-  /** Told beside the conversation: for people, not for the model. */
+  /** Shown beside the conversation: for people, not for the model. */
   notice(notice: string, said: Said): Promise<void> {
     return this.#whole(
       { kind: "text", role: "system", text: said.text, metadata: { notice, ...said.metadata } },
@@ -116,7 +116,7 @@ export class Writing {
     return this.#whole({ kind: "error", role: "system", ...said }, false);
   }
 
-  /** Keeps what the provider really said, beside the blocks: not where it may hold pieces of secrets. */
+  /** Stores the provider's raw output, beside the blocks: not if it may hold pieces of secrets. */
   async keep(event: Json): Promise<void> {
     if (this.#redactor) return;
     this.#raw.add(JSON.stringify(event));
@@ -135,12 +135,12 @@ export class Writing {
     return this.#ingest.idOf(key);
   }
 
-  /** Where the turn stands: the last block that goes on from the prompt. Settle first. */
+  /** The turn's position: the last block that continues from the prompt. Flush first. */
   get head(): BlockId {
     return (this.#last === undefined ? undefined : this.#ingest.idOf(this.#last)) ?? this.#start.prompt;
   }
 
-  /** Takes blocks out of the context: what a message said that was cut and is asked for again. Settle first. */
+  /** Removes blocks from the context: those of a cut message that is requested again. Flush first. */
   async prune(keys: readonly BlockKey[]): Promise<void> {
     const ids = keys.flatMap((key) => this.#ingest.idOf(key) ?? []);
     const { conversation, provider } = this.#start.request;

@@ -7,7 +7,7 @@
 import type { Ask, Json, JsonObject } from "@blockyard/kernel";
 import { unwrapCommand } from "@blockyard/providers";
 
-/** Of a command these change nothing of what runs: how long it may take, whether it is waited for, what is said about it. */
+/** Of a command's input these do not change what runs: its time limit, whether it is awaited, its description. */
 const ASIDE = new Set(
   "description explanation timeout timeout_ms timeoutMs run_in_background is_background background commands initial_wait".split(
     " ",
@@ -16,7 +16,7 @@ const ASIDE = new Set(
 /** GitHub Copilot says with `mode` whether it waits. Another word may mean other rights. */
 const WAITS = new Set<Json | undefined>(["sync", "async"]);
 const FOLDERS = new Set("cwd directory workdir".split(" "));
-/** Rights that go on after the call. */
+/** Rights that last beyond the call. */
 const RIGHTS = ["grantRoot", "additionalPermissions", "permissions"] as const;
 
 export function isAllCompared({ subject, input }: Pick<Ask, "subject" | "input">): boolean {
@@ -24,7 +24,7 @@ export function isAllCompared({ subject, input }: Pick<Ask, "subject" | "input">
   if (RIGHTS.some((name) => isGiven(input[name]))) return false;
   if (subject?.type !== "command") return true;
   const { command, cmd = command, ...rest } = input as JsonObject;
-  // Where the input has no command, somebody has made one from its title.
+  // If the input has no command, one was derived from its title.
   if (typeof cmd !== "string" || (command ?? cmd) !== cmd) return false;
   if (cmd !== subject.command && unwrapCommand(cmd) !== subject.command) return false;
   return Object.entries(rest).every(

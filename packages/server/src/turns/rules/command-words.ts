@@ -8,7 +8,7 @@ import { basename } from "node:path";
 /** One program that is started. */
 export interface Command {
   readonly words: readonly string[];
-  /** It reads what the one before it prints. */
+  /** It reads the output of the one before it. */
   readonly isPiped: boolean;
 }
 
@@ -56,8 +56,8 @@ export function commandsIn(text: string): readonly Command[] | undefined {
 }
 
 /**
- * The words of a text however it is written, for what refuses: rather one too many than one too few. Once as if quotes and backslashes
- * ended a word, and once as if they were not there.
+ * The words of a text in any notation, for deny rules: rather one too many than one too few. Once as if quotes and
+ * backslashes ended a word, and once as if they were not there.
  */
 export function looseWords(text: string): readonly (readonly string[])[] {
   const wordsOf = (each: string) => each.split(/[\s;&|()<>{}`"'$\\=]+/).filter((word) => word !== "");
@@ -66,9 +66,12 @@ export function looseWords(text: string): readonly (readonly string[])[] {
 
 /** Expansions, substitutions, redirections, groups, patterns, escapes. */
 const SPECIAL = /[$`\\(){}<>*?[\]~!]/;
-/** What a terminal does not show as a character of its own. */
+/** Characters that a terminal does not show as such. */
 const HIDDEN = /[^\P{C}\n]|[^\P{Z} ]/u;
-/** Words after which a shell reads something else than a program, programs that start another one, and what changes the shell itself. */
+/**
+ * Words after which a shell expects something other than a program, programs that start another one, and commands that
+ * change the shell itself.
+ */
 const RESERVED = new Set(
   (
     "if then else elif fi for while until do done case esac select function time coproc in eval exec source . command builtin " +

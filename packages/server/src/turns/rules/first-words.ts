@@ -11,17 +11,17 @@ import { guardOfName, veilOf } from "../../files/guarded-path.ts";
 interface Program {
   /** What its second word may be; absent: anything, it is a target or a script. */
   readonly verbs?: ReadonlySet<string>;
-  /** Second words behind which a command stands. */
+  /** Second words that are followed by a command. */
   readonly wholes?: ReadonlySet<string>;
   /** Second words that say nothing without the third. */
   readonly nouns?: ReadonlySet<string>;
-  /** Options that change nothing of what the first words say. */
+  /** Options that do not change the meaning of the first words. */
   readonly options: ReadonlySet<string>;
-  /** Words that ask all the same, options among them. */
+  /** Words that need approval anyway, options among them. */
   readonly asks?: (verb: string, word: string) => boolean;
-  /** Its second word, or its third behind a noun, is a program that it starts. */
+  /** Its second word, or its third after a noun, is a program that it starts. */
   readonly starts?: true;
-  /** Whether all words behind the verb together mean something else than the first words say. */
+  /** Whether all words after the verb together change the meaning of the first words. */
   readonly asksTogether?: (verb: string, rest: readonly string[]) => boolean;
 }
 
@@ -48,7 +48,7 @@ export function runsItsWords(program: string): boolean {
 
 /** The remote as git calls it itself: any other word, a number too, may be a folder of the workspace, whose hooks a push runs. */
 const REMOTE = "origin";
-/** Each word that is no option is one more thing to do, unless it is the value of the option before it. */
+/** Each non-option word is one more target, unless it is the value of the option before it. */
 const moreGoals = (valued: string): NonNullable<Program["asksTogether"]> => {
   const options = set(valued);
   return (_, rest) => rest.some((word, at) => !word.startsWith("-") && !options.has(rest[at - 1] ?? ""));
@@ -210,12 +210,12 @@ function isName(word: string): boolean {
   return /^[a-z][\w:.-]*$/i.test(word) && !INTERPRETERS.test(word.toLowerCase());
 }
 
-/** Whether it starts another program of these, whose own verbs nobody has looked at. */
+/** Whether it starts another of these programs, whose own verbs are not checked. */
 function startsAnother({ starts, nouns }: Program, verb: string, what: string): boolean {
   return starts === true && Object.hasOwn(PROGRAMS, (nouns?.has(verb) ? what : verb).toLowerCase());
 }
 
-/** Whether a command may do something else than its first words say. Of a program that is not known here that is for the rule to say. */
+/** Whether a command may do something other than its first words say. For an unknown program the rule decides. */
 export function isMoreThanItsVerb(words: readonly string[]): boolean {
   const program = programOf(words);
   if (program === undefined) return false;
@@ -233,5 +233,8 @@ function isHarmless({ options, asks }: Program, verb: string, word: string): boo
   return options.has(name) || EVERYWHERE.has(name) || /^-[jU]?\d+$/.test(word);
 }
 
-/** A path that leads out of the folder, by itself or as the value of an option; an address; a file from which further words are read. */
+/**
+ * A path that leads out of the folder, by itself or as the value of an option; an address; a file from which further
+ * words are read.
+ */
 const ELSEWHERE = /^(-[^=]*=)?(\/|@[./]|[a-z][a-z\d+.-]*:\/\/)|(^|[/=])\.\.(\/|$)/i;

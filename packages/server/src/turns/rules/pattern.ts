@@ -14,8 +14,8 @@ import type { Pattern } from "./contract.ts";
 import { firstWords, isMoreThanItsVerb, runsItsWords } from "./first-words.ts";
 
 /**
- * What a rule made from this would be about; empty where none can be made. `cwd`: the folder of the conversation. `isExact`: a command as it
- * stands, and nothing that begins like it.
+ * The pattern of a rule made from this; empty if none can be made. `cwd`: the folder of the conversation. `isExact`:
+ * only the command as it is, no longer one.
  */
 export function patternsOf(
   subject: AskSubject | undefined,
@@ -42,7 +42,7 @@ export function patternsOf(
       return domain === undefined ? [] : [{ type: "domain", domain }];
     }
     case "tool":
-      // A tool of the agent's own does different things with different inputs: its name alone allows too much.
+      // An agent's own tool does different things with different inputs: its name alone allows too much.
       if (subject.server === undefined && !isDeny) return [];
       return [
         {
@@ -98,9 +98,10 @@ export function denies(pattern: Pattern, subject: AskSubject, cwd: string): bool
 }
 
 /**
- * Whether each of several commands does what it does alone. What is written into a program that runs or obeys it does not; nor does
- * what follows a change of the shell itself, or of its folder to one that is outside. What obeys a repository counts where the
- * conversation works: a folder below may be made into a repository of its own, with hooks and settings that nobody has seen.
+ * Whether each of several commands does what it does alone. Piping into a program that executes its input does not; nor
+ * does anything after a change of the shell itself, or of its folder to one outside. Commands that obey a repository
+ * count only in the conversation's folder: a folder below may be made into a repository of its own, with unseen hooks
+ * and settings.
  */
 function areApart(commands: readonly Command[], cwd: string, from = cwd): boolean {
   let folder = from;
@@ -117,18 +118,18 @@ function areApart(commands: readonly Command[], cwd: string, from = cwd): boolea
 
 const OBEYS_REPOSITORY = new Set(["git", "gh", "glab"]);
 
-/** Programs that print what they are given, or a part of it. */
+/** Programs that print their input, or a part of it. */
 const FILTERS = new Set(
   "cat head tail grep egrep fgrep rg wc sort uniq cut tr nl tac rev fold fmt column jq less more".split(" "),
 );
 
-/** Whether what a rule denies begins somewhere among words. */
+/** Whether a denied command begins somewhere among the words. */
 function isAmong(pattern: CommandPattern, words: readonly string[]): boolean {
   const most = pattern.exact === true ? pattern.words.length : LOOSE_WORDS;
   return words.some((_, i) => isDenied(pattern, words.slice(i, i + most)));
 }
 
-/** Whether a command is what a rule denies, also where options stand in front of its verb, or its program is named by its path. */
+/** Whether a command matches a deny rule, also with options before its verb, or with the path of its program. */
 function isDenied({ words: denied, exact }: CommandPattern, words: readonly string[]): boolean {
   const [program = "", ...rest] = denied;
   const [given = "", ...others] = words;
@@ -144,7 +145,7 @@ function sameWords(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((word, i) => word === b[i]);
 }
 
-/** Where the verb of a command may stand: first, or behind options and what may be their values. */
+/** Possible positions of a command's verb: first, or after options and their possible values. */
 function verbPlaces(words: readonly string[]): readonly number[] {
   const places = [0];
   for (const [at, word] of words.entries()) {
@@ -156,7 +157,7 @@ function verbPlaces(words: readonly string[]): readonly number[] {
   return places;
 }
 
-/** What a rule allows: the words that it has, and of more only those that do not change what these say. */
+/** A rule's allowed words, followed only by words that do not change their meaning. */
 function covers(pattern: Pattern, words: readonly string[]): boolean {
   return (
     begins(pattern, words) && ((pattern.type === "command" && pattern.exact) || !isMoreThanItsVerb(words))
@@ -203,7 +204,7 @@ export function within(folder: string, path: string): boolean {
   return from === "" || (!isAbsolute(from) && from !== ".." && !from.startsWith("../"));
 }
 
-/** Why a file of the folder is guarded. What is outside is, too. */
+/** Why a file of the folder is guarded. Files outside are, too. */
 function guardOf(path: string, cwd: string): string | undefined {
   const whole = resolve(cwd, path);
   return within(cwd, whole) ? guardOfName(relative(cwd, whole)) : "it is outside the folder";
@@ -211,7 +212,7 @@ function guardOf(path: string, cwd: string): string | undefined {
 
 function hostOf(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
-  // With the port, where it is not the usual one: behind each is another program.
+  // With the port, unless it is the default: another port is another program.
   const { protocol, host } = new URL(url);
   return /^https?:$/.test(protocol) ? host || undefined : undefined;
 }

@@ -79,7 +79,7 @@ it.each<[string, string, boolean]>([
   ["git submodule status", "git submodule foreach ./evil.sh", false],
   ["make test", "make test VERBOSE=1", false],
   ["make test", "make test -f evil.mk", false],
-  // One more target is one more thing to do.
+  // One more target is one more action.
   ["make test", "make test deploy", false],
   ["make test", "make test -j 4", true],
   ["gradle test", "gradle test publish", false],
@@ -203,14 +203,14 @@ it.each<[string, string, boolean]>([
   expect(allows(patternsOf(command(from), "/w", false), command(later), "/w")).toBe(isAllowed);
 });
 
-it("[D60] a rule that an earlier version has made for a program behind another one covers no more either", () => {
+it("[D60] an earlier version's rule for a program that starts another one covers no more either", () => {
   const made = (words: string): Pattern => ({ type: "command", words: words.split(" ") });
   const evil = ["npx pnpm exec ./evil.sh", "uv run pip install evil", "yarn run npm exec evil"];
   const early = [made("npx pnpm"), made("uv run pip"), made("yarn run npm")];
   expect(evil.filter((text) => allows(early, command(text), "/w"))).toEqual([]);
 });
 
-it("[D60] what was allowed apart is not allowed together, where one runs what the other prints or where it stands", () => {
+it("[D60] commands allowed separately are not allowed together, if one runs the other's output or changes its folder", () => {
   const patterns = ["sh", "cat", "cd src", "cd /tmp", "npm test", "git show x"].flatMap((text) =>
     patternsOf(command(text), "/w", false),
   );
@@ -279,7 +279,7 @@ it("[D60] what obeys a repository is covered in the folder of the conversation, 
   expect(allows(npm ?? [], at("npm test", "/w/pkg"), "/w")).toBe(true);
 });
 
-/** What is asked for besides what a rule compares. */
+/** Additional rights besides what a rule compares. */
 it.each<[string, JsonObject | undefined, boolean]>([
   ["nothing", undefined, true],
   [
@@ -323,7 +323,7 @@ it.each<[string, JsonObject | undefined, boolean]>([
   expect(rules.decide(ask, place)?.allow).toBe(false);
 });
 
-it("[D60] edits that ask for rights besides are covered by no rule", () => {
+it("[D60] edits that request additional rights are covered by no rule", () => {
   const rules = new Rules(mkdtempSync(join(home, "rights-")), new VirtualEnv(6));
   rules.set("root", { effect: "allow", conversation: "c", pattern: { type: "path", folder: "/w" } });
   const subject: AskSubject = { type: "diff", diff: "", paths: ["/w/a.ts"] };
@@ -335,7 +335,7 @@ it("[D60] edits that ask for rights besides are covered by no rule", () => {
   ]);
 });
 
-it("[D61] an agent's own words for a rule that is kept here allow no more than they say", () => {
+it("[D61] an agent's own words for a rule that is stored here allow no more than they say", () => {
   const kept = (label: string) => {
     const rules = new Rules(mkdtempSync(join(home, "label-")), new VirtualEnv(7));
     const suggestions = [{ id: "1", label, scope: "conversation", native: {} }] as const;
@@ -378,7 +378,7 @@ it("[D60] a domain is that of a page", () => {
   expect(patternsOf(url("file://docs.example/a"), "/w", false)).toEqual([]);
 });
 
-it("[D60] a deny holds for every part, also where nobody can tell the parts", () => {
+it("[D60] a deny applies to every part, also if the parts cannot be told apart", () => {
   const [rule] = patternsOf(command("git push"), "/w", true) as [Pattern];
   for (const text of [
     "git push",
@@ -436,7 +436,7 @@ it("[D60] edits are allowed in a folder, never of guarded files, never outside",
   expect(decided("src/b.ts")).toBeUndefined();
 });
 
-it("[D61] a deny wins; rules are of their workspace, changed and taken back, and outlive the server", () => {
+it("[D61] a deny wins; rules belong to their workspace, can be changed and removed, and outlive the server", () => {
   const env = new VirtualEnv(2);
   const rules = new Rules(home, env);
   const pattern: Pattern = { type: "command", words: ["npm", "test"] };
@@ -461,7 +461,7 @@ it("[D61] a deny wins; rules are of their workspace, changed and taken back, and
   expect(rules.list()).toEqual([]);
 });
 
-it("[D61] what an agent suggests does not pass for a rule of ours", () => {
+it("[D61] an agent's suggestion does not pass for a rule of ours", () => {
   const rules = new Rules(home, new VirtualEnv(4));
   const base: Ask = { id: "1", kind: "permission", state: "asked", subject: command("npm test") };
   const own = rules.suggestions(base, home);
@@ -471,7 +471,7 @@ it("[D61] what an agent suggests does not pass for a rule of ours", () => {
   expect(rules.offered({ ...base, suggestions: [...forged, plain] }, home)).toEqual([plain, ...own]);
 });
 
-it("[D61] what the agent itself offers is not offered twice; a question is answered by no rule", () => {
+it("[D61] an agent's own offer is not repeated; no rule answers a question", () => {
   const rules = new Rules(home, new VirtualEnv(3));
   const base: Ask = { id: "1", kind: "permission", state: "asked", subject: command("npm test") };
   const own = { id: "0", label: "Bash(npm test *)", scope: "workspace" } as const;

@@ -27,7 +27,7 @@ import { allows, denies, patternsOf, patternWords, within } from "./pattern.ts";
 const ruleSchema = z.strictObject({
   id: z.string(),
   effect: z.enum(["allow", "deny"]),
-  /** Where it counts: in one conversation, or in every one that works in this folder. */
+  /** Its scope: one conversation, or every one that works in this folder. */
   conversation: z.string().optional(),
   workspace: z.string().optional(),
   pattern: patternSchema,
@@ -36,7 +36,7 @@ const ruleSchema = z.strictObject({
 });
 export type Rule = z.infer<typeof ruleSchema>;
 
-/** Where something is asked. */
+/** The place of an ask. */
 export interface Place {
   readonly conversation: ConversationId;
   readonly cwd: string;
@@ -44,9 +44,9 @@ export interface Place {
 
 export interface Decision {
   readonly allow: boolean;
-  /** Who has made the rule. */
+  /** The creator of the rule. */
   readonly by: string;
-  /** The rule, for whoever reads the call. */
+  /** The rule, for readers of the call. */
   readonly words: string;
 }
 
@@ -96,7 +96,7 @@ export class Rules {
     return undefined;
   }
 
-  /** What the rules answer to an ask; undefined where somebody has to. */
+  /** The rules' answer to an ask; undefined if a person has to give it. */
   decide(ask: Pick<Ask, "kind" | "subject" | "input">, place: Place): Decision | undefined {
     const cwd = real(place.cwd);
     const subject = grounded(ask.subject, cwd);
@@ -119,13 +119,13 @@ export class Rules {
     return decided?.allow === false ? decided.words : undefined;
   }
 
-  /** What can be answered to an ask besides yes and no: what its agent suggests, unless it passes for ours, and ours. */
+  /** The answers to an ask besides yes and no: the agent's suggestions, unless they pass for ours, and ours. */
   offered(ask: Ask, folder: string): readonly AskSuggestion[] {
     const theirs = (ask.suggestions ?? []).filter(({ id }) => !isOwnSuggestion(id));
     return [...theirs, ...this.suggestions(ask, folder)];
   }
 
-  /** What can be answered for good to an ask, beside what its agent suggests. */
+  /** The standing answers to an ask, besides the agent's suggestions. */
   suggestions(ask: Ask, folder: string): readonly AskSuggestion[] {
     const { kind, subject: asked, suggestions = [] } = ask;
     if (kind !== "permission") return [];
@@ -156,8 +156,8 @@ export class Rules {
   }
 
   /**
-   * Keeps the rule that an answer asks for: one of ours, or one of the agent's that it forgets when its process ends. The rules that
-   * were made, to be taken back where the answer comes too late.
+   * Stores the rule that an answer requests: one of ours, or one of the agent's that it forgets when its process ends.
+   * Returns the new rules, to be removed if the answer comes too late.
    */
   keep(by: string, ask: Ask, taken: string | undefined, place: Place): readonly Rule[] | Problem {
     const chosen = ask.suggestions?.find(({ id }) => id === taken);
@@ -182,7 +182,7 @@ export class Rules {
     return made;
   }
 
-  /** A file that cannot be read has no rules: everything is asked for. */
+  /** An unreadable file means no rules: everything needs approval. */
   #read(): readonly Rule[] {
     try {
       const found = z.array(ruleSchema).safeParse(JSON.parse(readFileSync(this.#file, "utf8")));
@@ -202,7 +202,7 @@ export function isOwnSuggestion(id: string | undefined): boolean {
   return id !== undefined && (Object.values(OWN) as readonly string[]).includes(id);
 }
 
-/** A mode that follows, or a folder that is added, is no rule for what was asked. */
+/** A later mode, or an added folder, is no rule for the request. */
 function isOther({ native }: AskSuggestion): boolean {
   const type = (native as { readonly type?: unknown } | undefined)?.type;
   return type === "setMode" || type === "addDirectories";
@@ -213,7 +213,7 @@ function countsIn({ conversation, workspace }: Rule, here: ConversationId, cwd: 
   return workspace !== undefined && within(workspace, cwd);
 }
 
-/** With the files that are really meant: a link in a folder may lead out of it. */
+/** With the real files: a link in a folder may lead out of it. */
 function grounded(subject: AskSubject | undefined, cwd: string): AskSubject | undefined {
   if (subject?.type === "command" && subject.cwd !== undefined)
     return { ...subject, cwd: real(resolve(cwd, subject.cwd)) };
@@ -221,7 +221,7 @@ function grounded(subject: AskSubject | undefined, cwd: string): AskSubject | un
   return { ...subject, paths: subject.paths.map((path) => real(resolve(cwd, path))) };
 }
 
-/** Without it, what was asked for would not be allowed. */
+/** Without it, the request would not be allowed. */
 function isUsed(pattern: Pattern, all: readonly Pattern[], subject: AskSubject, cwd: string): boolean {
   return (
     allows([pattern], subject, cwd) ||
@@ -249,7 +249,7 @@ function notThere(id: string): Problem {
   return problem("not_found", `there is no rule ${id}`);
 }
 
-/** Where a path really leads, as far as it is there. */
+/** The real target of a path, as far as it exists. */
 function real(path: string): string {
   try {
     return realpathSync(path);

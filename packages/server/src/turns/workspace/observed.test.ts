@@ -53,7 +53,7 @@ function repository(): void {
   write(".gitignore", "built/\n");
   git("add", "-A");
   git("commit", "-qm", "first");
-  // An older time than any write of the test: what changes within a tick of the clock is seen too.
+  // Older than any write of the test, so that changes within a clock tick are seen too.
   for (const path of ["kept.txt", "tracked.txt", "gone.txt"]) utimesSync(join(folder, path), 1, 1);
   git("update-index", "--refresh");
 }

@@ -24,7 +24,7 @@ export class WorkspaceObserver {
   readonly #secrets: Secrets | undefined;
   readonly #env: Readonly<Record<string, string | undefined>>;
 
-  /** `secrets` takes them out of what is stored. */
+  /** `secrets` removes them from stored text. */
   constructor(
     kernel: Kernel,
     root: string,
@@ -38,8 +38,8 @@ export class WorkspaceObserver {
   }
 
   /**
-   * Looks at the folder before a turn. What it gives compares it with the folder then, and writes down what has changed, where a command
-   * has run in the turn. That it cannot is no matter of the turn.
+   * Scans the folder before a turn. The returned function compares it with the folder at the end, and records the
+   * changes, if a command has run in the turn. Its failure does not fail the turn.
    */
   async watch(start: TurnStart): Promise<() => Promise<void>> {
     const before = await takeSnapshot(start.request.cwd ?? this.#root, this.#env).catch(() => undefined);

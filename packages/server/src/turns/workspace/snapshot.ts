@@ -31,7 +31,7 @@ interface FileState {
 export interface Snapshot {
   readonly folder: string;
   readonly files: ReadonlyMap<string, FileState>;
-  /** A file's text as it was. Undefined: nobody knows it, or it is none. */
+  /** A file's earlier text. Undefined: unknown, or not a text. */
   textOf(path: string): Promise<string | undefined>;
 }
 
@@ -70,7 +70,7 @@ export async function takeSnapshot(folder: string, env: Environment): Promise<Sn
   };
 }
 
-/** What differs now, up to so many files; `more` says how many are left out. */
+/** What differs now, up to a number of files; `more` says how many are left out. */
 export async function differences(
   before: Snapshot,
   after: Snapshot,
@@ -87,7 +87,7 @@ export async function differences(
       before: kind === "add" ? "" : await before.textOf(path),
       after: kind === "delete" ? "" : await after.textOf(path),
     };
-    // Written again as it was.
+    // Written again with the same content.
     if (kind === "modify" && texts.before !== undefined && texts.before === texts.after) continue;
     changed.push({ path, kind, ...texts });
   }
@@ -140,7 +140,7 @@ function indexed(listing: string): ReadonlyMap<string, IndexEntry> {
   return entries;
 }
 
-/** Git has this file as it is: nobody has written to it since it was checked out or added. */
+/** Git has this content: nobody has written to the file since it was checked out or added. */
 function isUntouched(entry: IndexEntry, file: FileState | undefined): boolean {
   return file?.bytes === entry.bytes && Math.abs(file.mtimeMs - entry.mtimeMs) < 1;
 }
@@ -161,7 +161,7 @@ async function statesOf(folder: string, names: readonly string[]): Promise<Reado
   return files;
 }
 
-/** Whether a name is one of the folder's own files: no way up, and no link on the way to it. */
+/** Whether a name is one of the folder's own files: no way up, and no link in its path. */
 function insideOf(folder: string): (name: string) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>();
   const root = realpath(folder).catch(() => undefined);
@@ -178,7 +178,7 @@ function insideOf(folder: string): (name: string) => Promise<boolean> {
   };
 }
 
-/** The texts that git could not give back, those of the last writes first. */
+/** The texts that git could not restore, latest writes first. */
 async function heldTexts(
   folder: string,
   files: ReadonlyMap<string, FileState>,

@@ -36,13 +36,13 @@ describe("agents", () => {
     expect(wordsOf(line)).toEqual(words);
   });
 
-  it("[Y40] get their own keys and nobody else's", () => {
+  it("[Y40] get their own keys and no others", () => {
     const env = { PATH: "/bin", KIMI_API_KEY: "k", OPENAI_API_KEY: "o", DATABASE_PASSWORD: "d" };
     const spec = acpSpec({ provider: "x", command: ["/bin/sh"], variables: /^KIMI_/ }, "/tmp", env);
     expect(isProblem(spec) ? spec : spec.env).toEqual({ PATH: "/bin", KIMI_API_KEY: "k" });
   });
 
-  it("[Y39] one that is not there says how to get it", () => {
+  it("[Y39] a missing one says how to get it", () => {
     const found = acpSpec({ provider: "my-agent", command: ["no-such-program"] }, "/", { PATH: "/bin" });
     expect(found).toMatchObject({
       problem: "unavailable",

@@ -24,9 +24,9 @@ export interface AcpAgent {
   readonly install?: string;
   /** Variables of the server's environment that are its own: keys, addresses, switches. */
   readonly variables?: RegExp;
-  /** What is not as with any agent that speaks ACP; of an agent that nobody knows, its session tells. */
+  /** How it differs from any agent that speaks ACP; an unknown agent's session states that. */
   readonly abilities?: Partial<Abilities>;
-  /** It asks for messages while it works, by this request. */
+  /** It requests messages while it works, by this method. */
   readonly drains?: string;
 }
 
@@ -90,7 +90,7 @@ export function acpAgents(env: Environment): readonly AcpAgent[] {
   return [...others, ...named];
 }
 
-/** The setting that says how it is started. */
+/** The setting for how it is started. */
 export function acpVariable({ provider }: Pick<AcpAgent, "provider">): string {
   return `BLOCKYARD_ACP_${provider.toUpperCase().replaceAll("-", "_")}`;
 }

@@ -18,7 +18,7 @@ export function acpResponse(given: Given): Json {
   return optionId === undefined ? CANCELLED : { outcome: { outcome: "selected", optionId } };
 }
 
-/** What ends an ask that nobody will answer. */
+/** The answer that ends an ask that nobody will answer. */
 export function cancelledResponse(method: string): JsonObject {
   return method === "elicitation/create" ? { action: "cancel" } : CANCELLED;
 }
@@ -37,7 +37,7 @@ function optionOf({ allow, shown, answer }: Given): string | undefined {
   if (shown.kind !== "question") return ofKind("allow_once") ?? ofKind("allow_always");
   const chosen = Object.values(answer?.questions ?? {}).flatMap((each) => each.chosen);
   const named = options.find(({ label, deny }) => deny !== true && chosen.includes(label))?.id;
-  // One option that only submits: the agent has its questions elsewhere.
+  // One option that only submits: the agent puts its questions elsewhere.
   const leave = options.filter(({ deny }) => deny !== true);
   return named ?? (leave.length === 1 ? leave[0]?.id : undefined);
 }

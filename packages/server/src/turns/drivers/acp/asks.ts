@@ -27,7 +27,7 @@ export class AcpAsks {
     return this.#asks.isFull;
   }
 
-  /** The block that shows what is asked. */
+  /** The block that shows the ask. */
   blockOf(ask: string): BlockKey | undefined {
     return this.#asks.blockOf(ask);
   }
@@ -47,7 +47,7 @@ export class AcpAsks {
     this.#asks.heard(event);
   }
 
-  /** All that was said before it is written: what is not shown by now never is. */
+  /** All earlier output is written: a request without a block by now never gets one. */
   cancelUnseen(id: string): void {
     this.#asks.settle(id);
   }

@@ -23,11 +23,11 @@ const CAPABILITIES = {
 const AUTH_REQUIRED = -32000;
 
 export interface Listener {
-  /** A line of traffic, as it is kept. */
+  /** A line of traffic, as it is stored. */
   line(record: string): void;
   /** False: it is refused. */
   request(method: string, params: JsonObject, id: string, respond: Respond): boolean;
-  /** Everything that was told so far is kept. */
+  /** All output so far is stored. */
   settled(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ interface ConnectionOptions {
 export class Connection {
   readonly cwd: string;
   readonly ended: Promise<ChildEnd>;
-  /** What was said until there was a session: each turn's record begins with it. */
+  /** The output until there was a session: each turn's record begins with it. */
   readonly hello: string[] = [];
   #helloChars = 0;
   readonly #child: Child;
@@ -53,15 +53,15 @@ export class Connection {
   #session: JsonObject = {};
   #sessionId = "";
   #isGone = false;
-  /** How many lines it has said. */
+  /** The number of its lines. */
   saidLines = 0;
-  /** What it said between two turns. */
+  /** Its output between two turns. */
   readonly #kept: string[] = [];
   #keptChars = 0;
-  /** It has told its commands, or has had the time to. */
+  /** It has listed its commands, or has had the time to. */
   readonly toldCommands: Promise<void>;
   #hasToldCommands: () => void;
-  /** As it last told. */
+  /** As it last reported. */
   commands: readonly JsonObject[] = [];
   usage: JsonObject = {};
 
@@ -92,7 +92,7 @@ export class Connection {
     return this.#session;
   }
 
-  /** What the agent can, as it said at the beginning. */
+  /** The agent's abilities, from its initialization. */
   get agent(): JsonObject {
     return this.#agent;
   }
@@ -101,7 +101,7 @@ export class Connection {
     return this.#isGone || this.#child.hasExited;
   }
 
-  /** From here on, this one is told what is said. First what was said while nobody listened. */
+  /** From here on, this listener gets its output, beginning with what arrived while nobody listened. */
   listen(listener: Listener | undefined): void {
     this.#listener = listener;
     if (listener === undefined) return;
@@ -137,7 +137,7 @@ export class Connection {
     );
   }
 
-  /** Goes on with a session: without its history where the agent can. False: it does not have it any more. */
+  /** Resumes a session: without its history if the agent supports that. False: it no longer has it. */
   async resume(sessionId: string): Promise<boolean> {
     const abilities = object(this.#agent["agentCapabilities"]);
     const canResume = "resume" in object(abilities["sessionCapabilities"]);
@@ -149,7 +149,7 @@ export class Connection {
       this.#begin(sessionId, reply.result);
       return true;
     }
-    // What a lost session says is nothing of the conversation.
+    // The output of a lost session is not part of the conversation.
     this.hello.length = from;
     return false;
   }
@@ -164,7 +164,7 @@ export class Connection {
     return undefined;
   }
 
-  /** Closes its input; one that does not end then is made to. */
+  /** Closes its input; an agent that does not end then is killed. */
   async close(): Promise<void> {
     this.#child.closeInput();
     const cancel = this.#options.env.after(this.#options.graceMs ?? 3_000, () => this.#child.kill());
@@ -199,7 +199,7 @@ export class Connection {
     else this.#child.kill();
   }
 
-  /** One that talks on by itself is not what was meant to wait. */
+  /** An agent that keeps producing output by itself is not waiting. */
   #keep(record: string): void {
     this.#kept.push(record);
     this.#keptChars += record.length;
@@ -228,7 +228,7 @@ export class Connection {
       await this.#listener?.settled();
     }
     for (const { text } of lines.end()) this.#peer.take(text);
-    // It may have closed its output and live on: nothing more is to be heard of it.
+    // It may have closed its output and stayed alive: no more output will come.
     const cancel = this.#options.env.after(this.#options.graceMs ?? 3_000, () => this.#child.kill());
     const end = await this.#child.ended;
     cancel();
@@ -251,7 +251,7 @@ export class Connection {
     });
   }
 
-  /** Why there is no session. An agent that nobody is logged in to says how to log in. */
+  /** Why there is no session. An agent without a login says how to log in. */
   #refusal(reply: Extract<Reply, { error: unknown }>): Problem {
     const { code, message } = reply.error;
     if (code !== AUTH_REQUIRED)

@@ -16,7 +16,7 @@ import { offersOf } from "./offers.ts";
 import { type AcpOptions, AcpRun, type Idle } from "./run.ts";
 import { type Choice, modelsIn } from "./settings.ts";
 
-/** What the protocol lets an agent do; what one of them lacks shows when it is asked for, or is in its line of agents.ts. */
+/** What the protocol allows; what an agent lacks shows when it is requested, or is in its line of agents.ts. */
 const ACP_ABILITIES: Abilities = {
   resumes: true,
   staysAlive: true,
@@ -42,7 +42,7 @@ interface AcpDriverOptions extends AcpOptions {
 export function acpDriver(agent: AcpAgent, options: AcpDriverOptions): Driver {
   const idle = new IdleConnections(options);
   const live = new Map<ConversationId, AcpRun>();
-  /** Its models, and whether somebody is logged in, as it last said. */
+  /** Its models, and whether somebody is logged in, as it last reported. */
   let models: readonly Choice[] | undefined;
   let login: Login = { state: "unknown" };
   const seen = (made: Connection | Problem): void => {
@@ -51,7 +51,7 @@ export function acpDriver(agent: AcpAgent, options: AcpDriverOptions): Driver {
       models = modelsIn(made.session);
     } else if (made.details?.["login"] === "out") login = { state: "out", how: made.message };
   };
-  /** In a folder where nothing acts by itself, and only to ask. */
+  /** In a folder without project settings or hooks, and only to query it. */
   const aside = async (): Promise<void> => {
     const made = await opened(agent, options, options.home ?? options.root);
     seen(made);
@@ -72,7 +72,7 @@ export function acpDriver(agent: AcpAgent, options: AcpDriverOptions): Driver {
       return new SecondTry(begin(), async () => begin());
     },
     async refusesModel({ model }) {
-      if (model === undefined) return undefined; // an effort is refused when the session says which there are
+      if (model === undefined) return undefined; // an effort is refused when the session lists the valid ones
       if (models === undefined) await aside();
       const known = models ?? [];
       if (known.length === 0 || known.some(({ id, name }) => id === model || name === model))
@@ -83,7 +83,7 @@ export function acpDriver(agent: AcpAgent, options: AcpDriverOptions): Driver {
     },
     login: async () => login,
     async offers(conversation, cwd) {
-      // One that is being started for a turn tells it as well: none is started beside it.
+      // An agent that is being started for a turn reports it as well: no second one is started.
       const known = (await live.get(conversation)?.opened) ?? idle.peek(conversation);
       const connection =
         known ?? (await opened(agent, options, cwd, await sessionOf(options, agent, conversation)));
@@ -102,7 +102,7 @@ export function acpDriver(agent: AcpAgent, options: AcpDriverOptions): Driver {
   };
 }
 
-/** A connection with a session: the one that it had, where it still has it. */
+/** A connection with a session: the previous one, if it still has it. */
 async function opened(
   agent: AcpAgent,
   options: AcpOptions,

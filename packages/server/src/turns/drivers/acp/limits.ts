@@ -3,7 +3,7 @@
 // Connection
 /** How long the answer to `initialize` and to a new session may take; agents load for seconds. */
 export const HELLO_MS = 120_000;
-/** Agents tell their commands by themselves, a moment after the session is there. */
+/** Agents list their commands by themselves, shortly after the session exists. */
 export const COMMANDS_MS = 2_000;
 
 // Driver
@@ -12,7 +12,7 @@ export const IDLE_MS = 5 * 60_000;
 export const IDLE_PROCESSES = 3;
 
 // Peer
-/** Requests of the other side that may be open at once; more are refused. */
+/** Open requests of the agent; more are refused. */
 export const OPEN_REQUESTS = 1_000;
 
 // Run
@@ -20,5 +20,5 @@ export const OPEN_REQUESTS = 1_000;
 export const TRAILING_MS = 200;
 /** How long an agent gets to answer a prompt that was cancelled. */
 export const CANCEL_MS = 10_000;
-/** Messages that wait to be asked for. */
+/** Messages waiting to be requested. */
 export const WAITING_MESSAGES = 100;

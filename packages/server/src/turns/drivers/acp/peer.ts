@@ -30,9 +30,9 @@ type Message = { readonly jsonrpc: "2.0" } & (Asked | (Id & (Asked | Parameters<
 
 interface PeerOptions {
   readonly write: (line: string) => void;
-  /** Told every line, before it is acted on. */
+  /** Receives every line, before it is processed. */
   readonly onLine: (dir: Direction, line: string) => void;
-  /** False: nobody here knows the method. */
+  /** False: the method is unknown here. */
   readonly onRequest: (method: string, params: JsonObject, id: string, respond: Respond) => boolean;
   readonly onNotification: (method: string, params: JsonObject) => void;
 }
@@ -42,7 +42,7 @@ const METHOD_NOT_FOUND = -32601;
 export class Peer {
   readonly #options: PeerOptions;
   readonly #waiting = new Map<number, (reply: Reply) => void>();
-  /** Requests of the other side that have no answer yet. */
+  /** Unanswered requests of the agent. */
   readonly #open = new Set<string>();
   #next = 0;
   #isClosed = false;
@@ -77,7 +77,7 @@ export class Peer {
     if (typeof id === "number" || typeof id === "string") this.#asked(id, method, params);
   }
 
-  /** Nothing more comes: whoever waits is told. */
+  /** Nothing more comes: waiting callers are told. */
   close(why: string): void {
     this.#isClosed = true;
     for (const resolve of this.#waiting.values()) resolve(closed(why));

@@ -3,7 +3,7 @@
 import { acpWith, type Provider } from "@blockyard/providers";
 import type { AcpAgent } from "./agents.ts";
 
-/** Prompts and answers are in the conversation already, and so is what a loaded session replays. */
+/** Prompts and answers are in the conversation already, and so is a loaded session's replay. */
 export function providerOf({ provider }: AcpAgent): Provider {
   const known = { showsPrompts: false, showsHistory: false, showsAnswers: false };
   return { name: provider, adapter: acpWith({ provider, ...known }), framing: "lines" };

@@ -35,7 +35,7 @@ import { promptOf, wordsOf } from "./prompt.ts";
 import { providerOf } from "./provider.ts";
 import { currentMode, effortSetting, hasMode, modelSetting, modeSetting, type Setting } from "./settings.ts";
 
-/** A session that is gone says so in its own answer, never in a turn's error. */
+/** A lost session is reported in its own answer, never in a turn's error. */
 const NEVER = /(?!)/;
 
 export interface AcpOptions extends ChildOptions {
@@ -51,9 +51,9 @@ export interface Idle {
 
 export class AcpRun implements Trial {
   readonly ended: Promise<RunEnd>;
-  /** Its process had waited since an earlier turn and was gone: it has not said a word. */
+  /** Its process had waited since an earlier turn and was gone: it has output nothing. */
   isLost = false;
-  /** Its connection, as soon as that has a session; undefined where it gets none. */
+  /** Its connection, once that has a session; undefined if it gets none. */
   readonly opened: Promise<Connection | undefined>;
   readonly #hasOpened: (connection: Connection | undefined) => void;
   readonly #agent: AcpAgent;
@@ -62,7 +62,7 @@ export class AcpRun implements Trial {
   readonly #idle: Idle;
   #connection: Connection | undefined;
   #stream: StreamIngest | undefined;
-  /** What is written to the stream, one after the other. */
+  /** Writes to the stream, in order. */
   #queue: Promise<void> = Promise.resolve();
   #lost: Problem | undefined;
   #stopping: Reason | undefined;
@@ -72,11 +72,11 @@ export class AcpRun implements Trial {
   readonly #watch: AgentWatch;
   #cancelGrace: (() => void) | undefined;
 
-  /** Messages that the agent has not asked for yet, where it asks for them. */
+  /** Messages that the agent has not requested yet, if it requests them. */
   readonly #messages = new Map<string, Message>();
   readonly #seen: (made: Connection | Problem) => void;
 
-  /** `seen` is told of every connection that is made, or why it is not. */
+  /** `seen` gets every connection, or why there is none. */
   constructor(
     agent: AcpAgent,
     options: AcpOptions,
@@ -150,7 +150,8 @@ export class AcpRun implements Trial {
 
   setMode(mode: Mode): Promise<Problem | undefined> {
     return this.#set(({ session, sessionId }) => {
-      // An agent that has no modes works in the only way that it has; one that has some is not taken for another.
+      // An agent without modes works in the only way that it has; one with modes is never assumed to be in
+      // another.
       if (!hasMode(session, mode) && mode !== "ask")
         return `${this.#agent.provider} has no mode ${mode} here`;
       return modeSetting(session, sessionId, mode);
@@ -187,7 +188,7 @@ export class AcpRun implements Trial {
     return this.#over(connection, reply);
   }
 
-  /** A connection with the session that this turn goes on with, and what the agent is told first. */
+  /** A connection with the session that this turn resumes, and the briefing. */
   async #connect(
     conversation: string,
     cwd: string,
@@ -277,7 +278,7 @@ export class AcpRun implements Trial {
   #keep(record: string): void {
     this.#queue = this.#queue.then(async () => {
       this.#lost ??= await this.#stream?.push(Buffer.from(`${record}\n`));
-      // An agent whose words cannot be kept does not go on unseen.
+      // An agent whose output cannot be stored does not continue unseen.
       if (this.#lost) this.#connection?.kill();
     });
   }
@@ -306,7 +307,9 @@ export class AcpRun implements Trial {
     return problem("invalid", `The agent refused ${setting.method}: ${reply.error.message}`);
   }
 
-  /** A request of the agent. What it asks is shown as soon as the line is written; what cannot be shown is cancelled. */
+  /**
+   * A request of the agent. Its ask is shown as soon as the line is written; an ask that cannot be shown is cancelled.
+   */
   #take(method: string, params: JsonObject, id: string, respond: Respond): boolean {
     if (method === this.#agent.drains) return this.#drain(respond);
     if (method !== "session/request_permission" && method !== "elicitation/create") return false;
@@ -323,7 +326,7 @@ export class AcpRun implements Trial {
     return true;
   }
 
-  /** The agent asks for messages that came while it works: from here on it has read them. */
+  /** The agent requests messages that arrived while it worked: from here on it has read them. */
   #drain(respond: Respond): boolean {
     const messages = this.#stopping === undefined ? [...this.#messages.values()] : [];
     for (const { id } of messages) this.#messages.delete(id);

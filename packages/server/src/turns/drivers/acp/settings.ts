@@ -26,7 +26,7 @@ const NAMES: Readonly<Record<Mode, readonly RegExp[]>> = {
   full: [/(^|[/#:_-])(yolo|bypass-?permissions|full-?access|agent-full-access|autopilot)$/i],
 };
 
-/** How a mode is set; undefined where the agent has none like it, or works in it already. */
+/** How to set a mode; undefined if the agent has none like it, or already works in it. */
 export function modeSetting(session: JsonObject, sessionId: string, mode: Mode): Setting | undefined {
   const { choices, current, option } = modesOf(session);
   const found = NAMES[mode].map((name) => choices.find(({ id }) => name.test(id))).find((each) => each);
@@ -41,7 +41,7 @@ export function hasMode(session: JsonObject, mode: Mode): boolean {
   return NAMES[mode].some((name) => choices.some(({ id }) => name.test(id)));
 }
 
-/** The mode in which it works, in our words; undefined where it is none of ours. */
+/** The mode in which it works, in our terms; undefined if it is none of ours. */
 export function currentMode(session: JsonObject): Mode | undefined {
   const { choices, current } = modesOf(session);
   const isIt = (mode: Mode) => {
@@ -87,7 +87,7 @@ export function effortSetting(
   return effort === current ? undefined : optionSetting(sessionId, String(option?.["id"]), effort);
 }
 
-/** The session as it is after a setting was taken, where its answer does not say so itself. */
+/** The session after a setting was accepted, if the answer does not contain it. */
 export function settled(session: JsonObject, { method, params }: Setting, answer: Json): JsonObject {
   const told = object(answer)["configOptions"];
   if (Array.isArray(told)) return { ...session, configOptions: told as Json };

@@ -1,6 +1,6 @@
 /**
- * What Claude Code runs in the background, where it is stopped, dies or goes on at the wrong moment: the driver against a process that says
- * what a test tells it (test/e2e/agents/puppet-claude.mjs). The real Claude Code is in test/e2e/clis.
+ * What Claude Code runs in the background, when it is stopped, dies or continues at the wrong moment: the driver
+ * against a scripted process (test/e2e/agents/puppet-claude.mjs). The real Claude Code is in test/e2e/clis.
  */
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -70,7 +70,7 @@ function heard(process: number): readonly JsonObject[] {
   return lines.map((line) => JSON.parse(line) as JsonObject).filter(({ type }) => type === "user");
 }
 
-/** The name of the n-th message, once it is there. */
+/** The name of the n-th message, once it exists. */
 function message(process: number, n: number): Promise<Json> {
   return vi.waitFor(() => {
     const uuid = heard(process)[n]?.["uuid"];
@@ -151,7 +151,7 @@ async function serving(): Promise<void> {
   expect(await block("command")).toMatchObject({ status: "running" });
 }
 
-it("[D97] a turn that is stopped while it starts is not sent, and what runs in the background goes on", async () => {
+it("[D97] a turn that is stopped while it starts is not sent, and background work continues", async () => {
   open();
   await serving();
   const stopped = new Promise<string>((resolve, fail) => {
@@ -176,7 +176,7 @@ it("[D97] a turn that is stopped while it starts is not sent, and what runs in t
   expect(await over(next)).toMatchObject({ status: "done" });
 });
 
-it("[D97] a process that ends when it is asked for the next turn ends what it ran, and another one takes the turn", async () => {
+it("[D97] a process that ends when it is asked for the next turn ends its background work, and another one takes the turn", async () => {
   open();
   await serving();
   const next = await ask("Go on");
@@ -187,7 +187,7 @@ it("[D97] a process that ends when it is asked for the next turn ends what it ra
   expect(await block("command")).toMatchObject({ status: "error", metadata: { reason: "interrupted" } });
 });
 
-it("[D97] what a command says at its end is there once, where secrets are taken out too", async () => {
+it("[D97] a command's last output is stored once, without secrets", async () => {
   open({ secrets: new Secrets() });
   await serving();
   const call = async () => {
@@ -236,7 +236,7 @@ const spent = (costUSD: Json): JsonObject => ({
 });
 
 it.each<Json>([-3, -0.1, 1e300, "much"])(
-  "[D98] a cost of %j that nothing can have changes nothing of what a running turn has cost",
+  "[D98] an impossible cost of %j does not change a running turn's cost",
   async (cost) => {
     open();
     const id = await ask("Explore");
@@ -263,13 +263,13 @@ const agents = (...ids: readonly string[]): JsonObject =>
     tasks: ids.map((task_id) => ({ task_id, task_type: "local_agent", description: "Explore" })),
   });
 
-it("[D96] where one agent has reported and is gone on with before the other one has ended, nothing is left over and no turn fails", async () => {
+it("[D96] if one agent reports and is continued before the other one ends, nothing is left over and no turn fails", async () => {
   open();
   const first = await ask("Explore");
   say(0, read(await message(0, 0)), init, agents("a1", "a2"), text("They explore."), result);
   say(0, agents("a2"), init, agents());
   await vi.waitFor(async () => expect(await turn(first)).toMatchObject({ status: "done" }), WAIT);
-  // It is still at work: what is asked now waits.
+  // It is still at work: new prompts wait.
   const next = await ask("Go on");
   say(0, text("One has reported."), result, init, text("So has the other."), result);
   const read1 = message(0, 1);
@@ -280,7 +280,7 @@ it("[D96] where one agent has reported and is gone on with before the other one 
   expect(await block("error")).toBeUndefined();
 });
 
-it("[AC320] one that runs something else in the background between turns does not wait anew", async () => {
+it("[AC320] an agent that runs something else in the background between turns does not restart its wait", async () => {
   open();
   await serving();
   const [changed, renewed] = [

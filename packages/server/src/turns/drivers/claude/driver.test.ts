@@ -1,6 +1,7 @@
 /**
- * The Claude driver against a peer that prints what a row says (test/e2e/agents/replay-claude.mjs): requests with names that are used
- * twice or are none, requests about calls that have ended, answers to nothing. The real Claude Code is in test/e2e/clis.
+ * The Claude driver against a peer that prints a row's lines (test/e2e/agents/replay-claude.mjs): requests with
+ * duplicate or missing names, requests about calls that have ended, answers to nothing. The real Claude Code is in
+ * test/e2e/clis.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -61,7 +62,7 @@ async function over(): Promise<void> {
   expect(await kernel.turns(conversation)).toMatchObject([{ status: "done" }]);
 }
 
-/** What was answered to the peer: the name of the request, and how. */
+/** The answers to the peer: the name of the request, and how. */
 function answers(): readonly Json[][] {
   const lines = readFileSync(join(folder, "log"), "utf8").trim().split("\n");
   return lines
@@ -179,7 +180,7 @@ it.each<[string, Json[], Json[][]]>([
     ],
     [],
   ],
-])("[D91] %s: the turn ends, and only what was asked is answered, once", async (_, lines, expected) => {
+])("[D91] %s: the turn ends, and only the request is answered, once", async (_, lines, expected) => {
   await start(lines);
   await over();
   expect(answers()).toEqual(expected);

@@ -65,12 +65,12 @@ export interface ClaudeOptions extends ChildOptions {
 
 export function claudeDriver(options: ClaudeOptions): Driver {
   const known = AGENTS.get("claude") as Agent;
-  // What is not said at the start cannot be switched on later. For root it refuses to start so.
+  // What is off at the start cannot be switched on later. As root it refuses to start this way.
   const isRefused = process.getuid?.() === 0 && options.env["IS_SANDBOX"] !== "1";
   const isFree = options.fullAccess === true && !isRefused;
   const agent = isFree ? { ...known, args: fullArgs(known) } : known;
   const idle = new IdleAgents<ClaudePeer>(options.kernel.env, options.idleMs);
-  /** As it last said. */
+  /** As it last reported. */
   let login: { readonly at: number; readonly said: Promise<Login | Problem> } | undefined;
   const accepted = new Set<string>();
   const place: Place = { agent, options, idle, live: new Map(), wake: () => undefined };
@@ -88,13 +88,13 @@ export function claudeDriver(options: ClaudeOptions): Driver {
       const first = await begin(false);
       if (isProblem(first) || !first.mayBeLost) return isProblem(first) ? first : first.run;
       return new SecondTry(first.run, async () => {
-        // A process that had ended meanwhile is started again; one that does not know the session gets a new one.
+        // A process that ended in between is started again; one without the session gets a new one.
         const second = await begin(!first.isKept);
         return isProblem(second) ? second : second.run;
       });
     },
     async refusesModel({ model, effort }) {
-      // What it has taken once it takes again: not every turn waits for a process that is asked.
+      // A choice accepted once is accepted again: not every turn waits for a query process.
       const name = JSON.stringify([model, effort]);
       if (accepted.has(name)) return undefined;
       const refused = await aside(place, (peer) => modelRefusal(peer, model, effort));
@@ -127,7 +127,7 @@ function fullArgs({ args }: Agent): Agent["args"] {
   return (request) => [...args(request), "--allow-dangerously-skip-permissions"];
 }
 
-/** Asks a process of its own, in a folder where nothing acts by itself. */
+/** Queries a process of its own, in a folder without project settings or hooks. */
 async function aside<T>(place: Place, ask: (peer: ClaudePeer) => Promise<T>): Promise<T | Problem> {
   const { home, root } = place.options;
   const peer = await startPeer(place, requestOf(place.options, { ...NOBODY, cwd: home ?? root }));
@@ -164,14 +164,14 @@ interface Place {
   readonly options: ClaudeOptions;
   readonly idle: IdleAgents<ClaudePeer>;
   readonly live: Map<ConversationId, ClaudePeer>;
-  /** An agent that waited has begun something by itself. */
+  /** A waiting agent has begun something by itself. */
   wake: (conversation: ConversationId, by: AgentId) => void;
 }
 
 interface Begun {
   readonly run: ClaudeRun;
   readonly mayBeLost: boolean;
-  /** Its process was there already. */
+  /** Its process already existed. */
   readonly isKept: boolean;
 }
 
@@ -206,7 +206,7 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
   return { run, mayBeLost: session !== undefined, isKept: kept !== undefined };
 }
 
-/** What an agent that waited has begun by itself. */
+/** What a waiting agent has begun by itself. */
 async function beginOwn(place: Place, start: TurnStart): Promise<ClaudeRun | Problem> {
   const { idle, options } = place;
   const peer = idle.take(start.request.conversation, isAwake);
@@ -217,7 +217,7 @@ async function beginOwn(place: Place, start: TurnStart): Promise<ClaudeRun | Pro
   return (await wakes(peer)) ?? runIn(place, start, peer, { ...own, before });
 }
 
-/** What its last turn has left is written before the next one goes on with it. One of which that cannot be said ends. */
+/** The rest of its last turn is written before the next one resumes it. If that fails, the process ends. */
 async function wakes(peer: ClaudePeer): Promise<Problem | undefined> {
   const unwritten = await peer.wakes();
   if (unwritten) peer.child.kill();
@@ -250,7 +250,7 @@ function runIn(place: Place, start: TurnStart, peer: ClaudePeer, its: RunOptions
     stream: (onEvent, cut) =>
       new StreamIngest(kernel, {
         ...{ conversation, agent: agent.provider, turn: start.id, parent: start.prompt, onEvent },
-        // Taken, and not held by what is made here: each turn would hold all that were before it.
+        // Copied, and not held by a closure here: each turn would hold all turns before it.
         after: peer.takeStream(),
         provider: providers.get("claude-control") as Provider,
         price: (event) => withCut(cost.take(event), cut()),
@@ -277,7 +277,7 @@ function runIn(place: Place, start: TurnStart, peer: ClaudePeer, its: RunOptions
   return run;
 }
 
-/** Of a turn that goes on. Its end says what it really cost; where nobody lives to hear that, it was at least this. */
+/** For a turn that continues. Its end states the real cost; if nobody lives to get that, it was at least this. */
 async function keepCost(kernel: Kernel, { id, by, request }: TurnStart, costUsd: number): Promise<void> {
   if (!(costUsd > 0 && costUsd <= limits.turnUsd)) return;
   const plan = (draft: Draft) => {
@@ -305,12 +305,12 @@ function rests(
     },
     onTasks: () => idle.changed(peer),
   });
-  // One that has just ended is told of to its stream, and waits for nothing.
+  // A turn that has just ended is reported to its stream, and waits for nothing.
   if (!peer.isClosed) idle.put(conversation, peer);
   peer.waits(rest);
 }
 
-/** Where the session could be cut behind a turn, for a copy of it that knows nothing of what came later. */
+/** Where the session can be cut after a turn, for a copy without anything later. */
 function withCut(event: BlockEvent, cut: string | undefined): BlockEvent {
   if (event.type !== "turn-end" || event.status !== "done" || cut === undefined) return event;
   return { ...event, native: { ...event.native, resume_at: cut } };

@@ -3,7 +3,7 @@
 import type { JsonObject } from "@blockyard/kernel";
 import { objectOf } from "./peer.ts";
 
-/** Where a session can be cut: behind what the model has said itself, not below one of its sub-agents. */
+/** Where a session can be cut: after the model's own output, not below one of its sub-agents. */
 export function cutAt({ uuid, parent_tool_use_id: parent, message }: JsonObject): string | undefined {
   const isOwn = (parent ?? null) === null && objectOf(message)["model"] !== "<synthetic>";
   return isOwn && typeof uuid === "string" ? uuid : undefined;
@@ -15,14 +15,14 @@ export function nameOf(line: JsonObject): string | undefined {
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** A limit that is reached; undefined where it is not. */
+/** A reached limit; undefined if it is not reached. */
 export function limitIn(line: JsonObject): { readonly resetsAt?: number } | undefined {
   const { status, resetsAt } = objectOf(line["rate_limit_info"]);
   if (status !== "rejected") return undefined;
   return typeof resetsAt === "number" ? { resetsAt: resetsAt * 1_000 } : {};
 }
 
-/** What a result states that was spent since the last one. */
+/** What a result reports as spent since the last one. */
 export function costIn(line: JsonObject): number {
   const models = Object.values(objectOf(line["model_usage_since_last_result"]));
   return models.reduce<number>((sum, model) => sum + Number(objectOf(model)["costUSD"] ?? 0), 0);

@@ -22,7 +22,7 @@ export function modeOf(native: string | undefined): Mode | undefined {
 
 interface Words {
   readonly prompt: string;
-  /** What it is told of the conversation first. */
+  /** The briefing on the conversation, sent first. */
   readonly told?: string;
   readonly attached: Attached;
 }

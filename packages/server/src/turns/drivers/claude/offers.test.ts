@@ -1,4 +1,4 @@
-/** Which models and efforts Claude Code is said not to have. The real one is in test/e2e/agents. */
+/** Which models and efforts Claude Code reports as missing. The real one is in test/e2e/agents. */
 import { type JsonObject, type Problem, problem } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { modelRefusal } from "./offers.ts";

@@ -42,7 +42,7 @@ export async function offersOf(peer: ClaudePeer): Promise<Offers | Problem> {
   };
 }
 
-/** A model that it lists is taken; one that it does not is looked up by itself. That it cannot look is no refusal. */
+/** A listed model is accepted; an unlisted one is looked up by itself. A failed lookup is no refusal. */
 export async function modelRefusal(
   peer: Pick<ClaudePeer, "request">,
   model: string | undefined,
@@ -68,7 +68,7 @@ async function lookUp(
   return { ...set, message: `${set.message} Models: ${names.join(", ")}`, details: { models: names } };
 }
 
-/** It takes any word for an effort and ignores one that it does not know: what it lists is all that there is. */
+/** It accepts any word for an effort and ignores unknown ones: its list is complete. */
 function effortRefusal(models: readonly JsonObject[], effort: string | undefined): Problem | undefined {
   const levels = new Set(models.flatMap(({ supportedEffortLevels: all }) => (Array.isArray(all) ? all : [])));
   if (effort === undefined || levels.size === 0 || levels.has(effort)) return undefined;
@@ -83,7 +83,7 @@ export async function loginOf(peer: ClaudePeer): Promise<Login> {
   const account = isProblem(told) ? undefined : objectOf(told["account"]);
   if (account === undefined) return { state: "unknown" };
   const { tokenSource, apiKeySource, apiProvider, email, subscriptionType } = account;
-  // Clouds have credentials of their own, which it does not tell.
+  // Clouds have credentials of their own, which it does not report.
   const isOwn = apiProvider === undefined || apiProvider === "firstParty";
   const isIn = isNamed(apiKeySource) || isNamed(tokenSource) || isNamed(email);
   if (isOwn && !isIn) return { state: "out", how: LOGIN };
@@ -106,7 +106,7 @@ function usageOf({ totalTokens, maxTokens, categories }: JsonObject): ContextUsa
   return { usedTokens: totalTokens, windowTokens: maxTokens, parts };
 }
 
-/** Shares are told as parts of one or of a hundred, times in seconds or as a date. */
+/** Shares are reported as fractions or percentages, times in seconds or as a date. */
 function limitsOf(windows: JsonObject): readonly AccountLimit[] {
   return Object.entries(windows).flatMap(([name, value]) => {
     const { utilization, resetsAt, resets_at: at = resetsAt } = objectOf(value);

@@ -1,4 +1,4 @@
-/** Who hears what a process of Claude Code says, from one turn to the next: everything, in its order, once. */
+/** Who receives the output of a Claude Code process, from one turn to the next: everything, in order, once. */
 import { setImmediate as soon } from "node:timers/promises";
 import { type BlockEvent, isProblem, Kernel, MemoryStore, VirtualEnv } from "@blockyard/kernel";
 import { type Provider, providers, trafficLine } from "@blockyard/providers";
@@ -9,7 +9,7 @@ import { nodeEnv } from "../../../system/env.ts";
 import { ClaudePeer, type PeerListener } from "./peer.ts";
 import { ClaudeRest } from "./rest.ts";
 
-/** A process that prints what a test says. */
+/** A process that prints a test's lines. */
 class Process {
   readonly #lines: string[] = [];
   readonly peer: ClaudePeer;
@@ -31,7 +31,7 @@ class Process {
     this.peer = new ClaudePeer(new VirtualEnv(1), child, "/", undefined);
   }
 
-  /** Until nothing more comes of it. */
+  /** Until no more output comes. */
   async says(...lines: readonly object[]): Promise<void> {
     this.#lines.push(...lines.map((line) => JSON.stringify(line)));
     for (let n = 0; n < 10; n++) await soon();
@@ -41,7 +41,7 @@ class Process {
 const said = (words: string) => ({ type: "assistant", words });
 const status = (words: string) => ({ type: "system", subtype: "status", words });
 
-/** Takes each line slowly, as one that waits for the store does. */
+/** Processes each line slowly, as one that waits for the store does. */
 function listener(told: string[], then: (words: string) => void = () => undefined): PeerListener {
   return {
     heard: async (_, message) => {
@@ -56,7 +56,7 @@ function listener(told: string[], then: (words: string) => void = () => undefine
   };
 }
 
-it("[D97] a turn hears what was said before it, and what is said while it hears that, in its order", async () => {
+it("[D97] a turn gets earlier output, and what arrives during that, in order", async () => {
   const process = new Process();
   await process.says(said("one"), said("two"));
   const told: string[] = [];
@@ -68,7 +68,7 @@ it("[D97] a turn hears what was said before it, and what is said while it hears 
   expect(told).toEqual(["one", "two", "three", "four"]);
 });
 
-it("[D97] what is said behind the end of a turn is not that turn's, also where it was said before the turn began", async () => {
+it("[D97] output after the end of a turn is not that turn's, even if it arrived before the turn began", async () => {
   const process = new Process();
   await process.says(said("one"), said("the end"), said("two"));
   const [first, second]: string[][] = [[], []];
@@ -81,7 +81,7 @@ it("[D97] what is said behind the end of a turn is not that turn's, also where i
   ]);
 });
 
-it("[D97] what is said between the end of a turn and the beginning of its wait wakes it", async () => {
+it("[D97] output between the end of a turn and the beginning of its wait wakes it", async () => {
   const process = new Process();
   let wakes = 0;
   await process.says(status("quiet"), said("one"), said("two"));
@@ -99,7 +99,7 @@ it("[D97] what is said between the end of a turn and the beginning of its wait w
   expect(told).toEqual(["quiet", "one", "two", "three"]);
 });
 
-/** A store that is slow where a test says so. */
+/** A store that is slow when a test says so. */
 class SlowStore extends MemoryStore {
   gate: Promise<void> = Promise.resolve();
   override async commit(...given: Parameters<MemoryStore["commit"]>): ReturnType<MemoryStore["commit"]> {

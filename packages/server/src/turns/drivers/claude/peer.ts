@@ -11,7 +11,7 @@ import type { Child, ChildEnd } from "../../../processes/child.ts";
 import { bounds } from "../limits.ts";
 
 export interface PeerListener {
-  /** A line that it printed. The next one waits until this is taken. False: it is for whoever listens next. */
+  /** A printed line. The next one waits until this is processed. False: it is for the next listener. */
   heard(line: string, message: JsonObject | undefined): Promise<boolean>;
   /** A line that was written to it. */
   sent(line: string): void;
@@ -23,9 +23,9 @@ export interface PeerListener {
 export interface Resting extends PeerListener {
   /** It has begun something by itself. */
   readonly isAwake: boolean;
-  /** Everything that it has said so far is written. */
+  /** All its output so far is written. */
   readonly written: Promise<unknown>;
-  /** What it left is over for the conversation too, where its process has ended. */
+  /** The rest of its work is over for the conversation too, once its process has ended. */
   readonly left: Promise<unknown>;
 }
 
@@ -33,30 +33,30 @@ export class ClaudePeer {
   readonly child: Child;
   readonly cwd: string;
   readonly ended: Promise<ChildEnd>;
-  /** As it last said. */
+  /** As it last reported. */
   session: string | undefined;
   mode: string | undefined;
   model: string | undefined;
-  /** What was asked of it. */
+  /** Our open requests. */
   wanted: string | undefined;
   effort: string | undefined;
   /** No turn has run in it yet. */
   isFresh = true;
-  /** The account's limits, as its answers last told them. */
+  /** The account's limits, as its answers last stated them. */
   limits: JsonObject = {};
-  /** What it runs in the background. */
+  /** Its background tasks. */
   tasks: readonly { readonly id: string; readonly description: string }[] = [];
-  /** Some of that are agents: they end by themselves, and it goes on with what they report. */
+  /** Some of these are agents: they end by themselves, and it continues with their reports. */
   hasAgents = false;
   /** It says when it reads each message. */
   tellsReading = false;
-  /** Between turns: who listens, and what the last turn has left open. */
+  /** Between turns: the listener, and what the last turn has left open. */
   rest: Resting | undefined;
   stream: StreamIngest | undefined;
   isClosed = false;
   readonly #env: Env;
   #listener: PeerListener | undefined;
-  /** It has been told what was kept, and hears every line as it comes. */
+  /** It has received the kept lines, and gets every line as it comes. */
   #isCaughtUp = false;
   #catchingUp: Promise<void> = Promise.resolve();
   #kept: string[] = [];
@@ -76,7 +76,9 @@ export class ClaudePeer {
     void this.#read();
   }
 
-  /** From here on, this one is told what is said, until it leaves. First what was said while nobody listened. */
+  /**
+   * From here on, this listener gets its output, until it leaves, beginning with what arrived while nobody listened.
+   */
   listen(listener: PeerListener): Promise<void> {
     this.#listener = listener;
     this.#isCaughtUp = false;
@@ -84,7 +86,7 @@ export class ClaudePeer {
     return this.#catchingUp;
   }
 
-  /** What is said while it is told the rest is kept behind that, so that it hears everything in its order. */
+  /** Lines that arrive during the replay are queued after it, so that the listener gets everything in order. */
   async #catchUp(listener: PeerListener): Promise<void> {
     for (let at = 0; at < this.#kept.length; ) {
       const line = this.#kept[at] as string;
@@ -97,7 +99,7 @@ export class ClaudePeer {
     if (this.isClosed) listener.closed();
   }
 
-  /** The results that whoever listens next will not hear. */
+  /** The results that the next listener will not get. */
   get results(): number {
     const waiting = this.#kept
       .map((line) => parsed(line))
@@ -109,13 +111,13 @@ export class ClaudePeer {
     this.#listener = undefined;
   }
 
-  /** Waits for the next turn; this one is told what it says meanwhile. */
+  /** Waits for the next turn; this listener gets its output meanwhile. */
   waits(rest: Resting): void {
     this.rest = rest;
     void this.listen(rest);
   }
 
-  /** Waits no more: what it says from here on is the next turn's. By then everything else is written. */
+  /** Stops waiting: further output belongs to the next turn. By then everything else is written. */
   async wakes(): Promise<Problem | undefined> {
     this.leave();
     await this.#catchingUp;
@@ -124,14 +126,14 @@ export class ClaudePeer {
     return this.stream?.leave();
   }
 
-  /** The stream of the last turn, where something of it goes on: for the next one, which keeps nothing else of it. */
+  /** The stream of the last turn, if something of it continues: for the next one, which keeps nothing else of it. */
   takeStream(): StreamIngest | undefined {
     const { stream } = this;
     this.stream = undefined;
     return stream;
   }
 
-  /** It runs something in the background, or has begun something by itself. */
+  /** It has background tasks, or has begun something by itself. */
   get isBusy(): boolean {
     return this.tasks.length > 0 || this.rest?.isAwake === true;
   }
@@ -146,7 +148,7 @@ export class ClaudePeer {
     this.child.write(`${line}\n`);
   }
 
-  /** A request of ours; its answer, or why there is none. */
+  /** A request of ours; returns its answer, or why there is none. */
   request(subtype: string, fields: JsonObject = {}): Promise<JsonObject | Problem> {
     if (this.isClosed) return Promise.resolve(problem("gone", "the agent is no longer running"));
     if (this.#requests.size >= bounds.openRequests)
@@ -187,11 +189,11 @@ export class ClaudePeer {
     if (isBehind || !QUIET.has(String(message?.["type"]))) this.#keep(line);
   }
 
-  /** For whoever listens next, or has not been told everything yet. */
+  /** For the next listener, or one that has not received everything yet. */
   #keep(line: string): void {
     this.#kept.push(line);
     this.#keptChars += line.length;
-    // One that talks on by itself is not what was meant to wait.
+    // An agent that keeps producing output by itself is not waiting.
     if (this.#kept.length <= bounds.idleLines && this.#keptChars <= bounds.heldChars) return;
     this.#kept.pop();
     this.child.kill();

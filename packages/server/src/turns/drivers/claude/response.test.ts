@@ -53,14 +53,14 @@ describe("questions", () => {
       { answers: {}, annotations: { "Which library?": { unanswered: "skipped" } } },
     ],
     [{ text: "Let us talk first." }, { answers: {}, response: "Let us talk first." }],
-  ])("[D51] %j goes back with the whole input, by the exact words of the question", (answer, expected) => {
+  ])("[D51] %j goes back with the whole input, by the exact text of the question", (answer, expected) => {
     expect(said(question, true, answer)).toEqual({
       behavior: "allow",
       updatedInput: { ...input, ...expected },
     });
   });
 
-  it("[D51] a denial is one, with its message", () => {
+  it("[D51] a denial stays a denial, with its message", () => {
     expect(said(question, false)).toEqual({ behavior: "deny", message: "refused" });
   });
 });
@@ -90,7 +90,7 @@ describe("plans", () => {
   ])("[D53] approval sends the plan as it reads now: %s", (now, expected) => {
     expect(said(plan, true, undefined, { input: asked, plan: now })).toEqual(expected);
   });
-  it("[D53] a remark goes to the agent as it was written, and the plan goes on", () => {
+  it("[D53] a remark goes to the agent as written, and the plan continues", () => {
     expect(said(plan, false, undefined, { said: "Tests first." })).toEqual({
       behavior: "deny",
       message: "Tests first.",

@@ -32,7 +32,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   projectSettings: ".claude/settings.json",
 };
 
-/** The rules that it will write into its settings of the folder for this answer, and where; undefined where it writes none. */
+/**
+ * The rules that it will write into its settings of the folder for this answer, and where; undefined if it writes none.
+ */
 export function keptRules(answer: Answer): { file: string; rules: readonly string[] } | undefined {
   const { type, behavior, destination, rules } = objectOf(
     (answer.allow ? takenBy(answer) : undefined) ?? null,
@@ -80,7 +82,7 @@ function answersOf(asked: readonly AskQuestion[], { questions = {}, text }: AskA
   };
 }
 
-/** One option, or own words, stand as they are; several are joined so that they can be taken apart again. */
+/** A single option, or free text, stays as it is; several are joined so that they can be split again. */
 function joined(chosen: readonly string[], own: readonly string[]): string {
   const all = [...chosen, ...own];
   return all.length === 1 ? (all[0] as string) : joinedLabels(all);

@@ -11,7 +11,7 @@ import type { ClaudePeer, Resting } from "./peer.ts";
 
 interface RestOptions {
   readonly peer: ClaudePeer;
-  /** Of its last turn, where something of that goes on. */
+  /** Of its last turn, if something of that continues. */
   readonly stream: StreamIngest | undefined;
   readonly now: () => number;
   /** It has begun something by itself. */
@@ -66,7 +66,7 @@ export class ClaudeRest implements Resting {
 
   #write(record: Buffer): void {
     const { stream, peer } = this.#options;
-    // The boundary of what is written here: what cannot be kept is closed with the process.
+    // The boundary of what is written here: if it cannot be stored, the process is closed.
     this.written = this.written.then(() => stream?.push(record)).catch(() => peer.child.kill());
   }
 
@@ -77,7 +77,7 @@ export class ClaudeRest implements Resting {
 
 export const ENDED = "Ended with Claude Code's process";
 
-/** What it says in a turn; everything else it says of itself. */
+/** What it reports in a turn; everything else it says of itself. */
 function isOfTurn(message: JsonObject | undefined): boolean {
   const type = String(message?.["type"]);
   return TURN_LINES.has(type) || (type === "system" && message?.["subtype"] === "init");

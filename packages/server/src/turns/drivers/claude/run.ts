@@ -54,18 +54,18 @@ export class ClaudeRun implements Trial {
   #isOver = false;
   #said: string | undefined;
   #limit: { readonly resetsAt?: number } | undefined;
-  /** It has said something that belongs to the turn. */
+  /** It has output that belongs to the turn. */
   #hasSpoken = false;
   #isLeaving = false;
   readonly #asks = new OpenAsks<JsonObject>((request) => this.#refuse(request, UNANSWERED));
   readonly #messages = new Map<string, Message>();
   /** Results of turns whose agents still work in the background. */
   readonly #results: { readonly record: Buffer; readonly cut: string | undefined }[] = [];
-  /** Turns that it has begun behind a result that was held back: it is at work until the last of them has ended. */
+  /** Turns that it has begun after a held result: it is at work until the last of them has ended. */
   readonly #ahead = new Set<string>();
-  /** The last thing that it said: up to there its session can be copied. */
+  /** Its last output: its session can be copied up to there. */
   #cut: string | undefined;
-  /** It has begun with what it was asked. */
+  /** It has begun the requested turn. */
   #hasBegun: boolean;
   #giveUp: (() => void) | undefined;
   readonly #watch: AgentWatch;
@@ -93,7 +93,7 @@ export class ClaudeRun implements Trial {
       () => this.#cut,
     );
     this.ended = this.#follow().catch(async (error) => {
-      // The boundary of one run: its output could not be kept, so it does not go on unseen.
+      // The boundary of one run: if its output cannot be stored, it does not continue unseen.
       this.#peer.child.kill();
       await this.#peer.ended;
       this.#watch.close();
@@ -221,9 +221,9 @@ export class ClaudeRun implements Trial {
   #begin(): void {
     const { mode, model, effort, input } = this.#turn;
     const isOther = mode !== undefined && NATIVE_MODES[mode] !== this.#peer.mode;
-    // One that it has begun by itself goes on in the mode that was last chosen.
+    // A turn that it has begun by itself continues in the last chosen mode.
     if (input === undefined) return void (isOther && this.setMode(mode));
-    // It was stopped before it was asked for anything.
+    // It was stopped before anything was sent.
     if (this.#stopping !== undefined)
       return this.#stopping === "cancelled" && this.#turn.keeps ? this.#leave() : this.#peer.child.kill();
     if (isOther) void this.setMode(mode);
@@ -232,7 +232,7 @@ export class ClaudeRun implements Trial {
     this.#peer.write(input);
   }
 
-  /** The process has closed its output: it ends, or is made to. */
+  /** The process has closed its output: it ends, or is killed. */
   async #gone(): Promise<RunEnd> {
     this.#watch.linger();
     const end = await this.#peer.ended;
@@ -242,7 +242,7 @@ export class ClaudeRun implements Trial {
     const known = this.#why ?? explain(end, reason);
     if (mayBeLost && !this.#hasSpoken && reason === undefined) {
       this.isLost = true;
-      // What it ran in the background has ended with it.
+      // Its background tasks have ended with it.
       this.#stream.explain({ reason: "interrupted", callError: ENDED });
       if (this.#stream.hasOpen) await this.#stream.end();
       return { error: LOST, isExpected: false };
@@ -258,7 +258,7 @@ export class ClaudeRun implements Trial {
   #sent(line: string): void {
     const isMessage = line.startsWith('{"type":"user"');
     const record = trafficLine("in", line, this.#now());
-    // Its block is there already, or is written when the agent reads it.
+    // Its block exists already, or is written when the agent reads it.
     if (isMessage) this.#stream.keepLine(record);
     else void this.#stream.push(Buffer.from(`${record}\n`)).catch((error) => this.#fault?.(error));
   }
@@ -266,7 +266,7 @@ export class ClaudeRun implements Trial {
   async #line(line: string, message: JsonObject | undefined): Promise<void> {
     this.#watch.heard();
     const type = message?.["type"];
-    if (this.#turn.mayBeLost && !this.#hasSpoken && this.#turn.lost.test(line)) return; // said before anything else
+    if (this.#turn.mayBeLost && !this.#hasSpoken && this.#turn.lost.test(line)) return; // before any other output
     if (type !== "control_response" && type !== "command_lifecycle") this.#hasSpoken = true;
     if (type === "rate_limit_event" && message) this.#limit = limitIn(message);
     if (type === "assistant" && message) this.#cut = cutAt(message) ?? this.#cut;
@@ -288,7 +288,7 @@ export class ClaudeRun implements Trial {
     if (this.#isOver) this.#leaveIfDone();
   }
 
-  /** What was held back while agents worked in the background: their turn ends with them. */
+  /** The result held back while agents worked in the background: their turn ends with them. */
   async #release(): Promise<void> {
     const last = this.#cut;
     for (const { record, cut } of this.#results.splice(0)) {
@@ -314,13 +314,13 @@ export class ClaudeRun implements Trial {
     } else if (line["state"] === "cancelled" || line["state"] === "discarded") this.#messages.delete(id);
   }
 
-  /** Requests that are no asks are answered at once. The name of one that is. */
+  /** Requests that are no asks are answered at once. Returns the name of one that is. */
   #asksHost(line: JsonObject): string | undefined {
     // Without an id there is nothing that an answer could name.
     if (line["request_id"] === undefined) return undefined;
     const { subtype } = objectOf(line["request"]);
     const name = nameOf(line);
-    // A name that is open means the same question: one answer is all that it gets.
+    // An open name means the same question: it gets only one answer.
     if (name !== undefined && this.#asks.has(name)) return undefined;
     if (subtype === "hook_callback") {
       const response = { subtype: "success", request_id: line["request_id"] ?? null, response: {} };
@@ -349,7 +349,7 @@ export class ClaudeRun implements Trial {
     this.#asks.heard(event);
     if (event.type === "turn-start" && this.#results.length > 0) this.#ahead.add(event.turn);
     if (event.type === "turn-start" && this.#isOver) {
-      // It goes on by itself, with what an agent has reported.
+      // It continues by itself, with an agent's report.
       this.#isOver = false;
       this.#watch.stay();
     }
@@ -360,20 +360,20 @@ export class ClaudeRun implements Trial {
     this.#said = event.error;
   }
 
-  /** The turn is over. Messages that the agent has taken and not read yet are the next turn. */
+  /** The turn is over. Messages that the agent has received and not read yet become the next turn. */
   #leaveIfDone(): void {
     const isStopped = this.#stopping === "cancelled";
     if (this.#messages.size > 0 && this.#stopping === undefined) return;
-    // What failed may be in any state: it is kept for what it runs alone.
+    // A failed process may be in any state: it is kept only for its background tasks.
     const isSound = this.#said === undefined || isStopped || this.#peer.isBusy;
     const isFree = (this.#stopping === undefined || isStopped) && !this.#asks.isOpen && isSound;
     if (isFree && this.#turn.keeps) return this.#leave();
     if (isStopped) return this.#peer.child.stop();
     this.#peer.child.closeInput();
-    this.#watch.linger(); // some versions go on living after their result
+    this.#watch.linger(); // some versions stay alive after their result
   }
 
-  /** What it says from here on is not this turn's, also what it has said already. */
+  /** Further output is not this turn's, and neither is output that waits already. */
   #leave(): void {
     this.#isLeaving = true;
     this.#peer.leave();

@@ -8,24 +8,24 @@ import type { ClaudePeer } from "./peer.ts";
 export interface ClaudeTurn {
   readonly kernel: Kernel;
   readonly peer: ClaudePeer;
-  /** Made here, so that it is told every event, and where the session could be cut at the end of a turn. */
+  /** Created here, so that it gets every event, and knows where the session can be cut at the end of a turn. */
   readonly stream: (onEvent: (event: BlockEvent) => void, cut: () => string | undefined) => StreamIngest;
-  /** What it reads first; undefined: it has begun by itself. */
+  /** The prompt that it reads first; undefined: it has begun by itself. */
   readonly input: (JsonObject & { readonly uuid: string }) | undefined;
   /** The process may have begun something by itself, which is not this turn. */
   readonly mayBeEarly: boolean;
   readonly mode: Mode | undefined;
   readonly effort: string | undefined;
   readonly model: string | undefined;
-  /** It goes on with a session that it may not have, or is a process that may be gone: then nothing is said before that. */
+  /** It resumes a session that may be gone, or is a process that may be gone: then it outputs nothing before that. */
   readonly mayBeLost: boolean;
-  /** What it says where it does not have the session. */
+  /** Its message if it does not have the session. */
   readonly lost: RegExp;
   /** Its process may wait for the next turn. */
   readonly keeps: boolean;
   /** It is about to write rules that the owner allows into its settings of the folder. */
   readonly keepsRules?: (kept: { file: string; rules: readonly string[] }) => void;
-  /** What was spent while the turn goes on, because agents work in the background. */
+  /** What was spent while the turn continues, because agents work in the background. */
   readonly keepsCost?: (costUsd: number) => void;
   readonly silentMs: number | undefined;
   readonly lingerMs: number | undefined;

@@ -22,7 +22,7 @@ export function codexAnswer(method: string, params: JsonObject, answer: Answer):
   }
 }
 
-/** Each question's labels, in the order of the options, and words of one's own behind them. */
+/** Each question's labels, in the order of the options, followed by free text. */
 function answersOf(asked: readonly AskQuestion[], { questions = {}, text }: AskAnswer): JsonObject {
   const answers: Record<string, Json> = {};
   for (const { id } of asked) {
@@ -32,7 +32,7 @@ function answersOf(asked: readonly AskQuestion[], { questions = {}, text }: AskA
     answers[id] = { answers: [...said.chosen, ...own] };
   }
   const [first] = asked;
-  // What was said in place of answers is the answer to the first question: the protocol has no other place.
+  // Free text instead of answers becomes the answer to the first question: the protocol has no other place.
   if (text !== undefined && text !== "" && first !== undefined && answers[first.id] === undefined)
     answers[first.id] = { answers: [text] };
   return answers;

@@ -21,7 +21,7 @@ interface Heard {
 }
 
 interface Waiting {
-  /** Told at once, before the line behind it is read. */
+  /** Called at once, before the next line is read. */
   readonly at: ((result: JsonObject) => void) | undefined;
   readonly resolve: (answer: JsonObject | Problem) => void;
   readonly cancel: () => void;
@@ -46,7 +46,7 @@ export class Connection {
     this.#heard = heard;
   }
 
-  /** The result, or why there is none. `at` is told of a result before any line that follows it. */
+  /** The result, or why there is none. `at` gets a result before any line that follows it. */
   request(
     method: string,
     params: JsonObject,
@@ -97,7 +97,7 @@ export class Connection {
     this.#child.closeInput();
   }
 
-  /** Nothing more comes: whoever waits for an answer waits no more. */
+  /** Nothing more comes: callers stop waiting for an answer. */
   end(): void {
     this.#isClosed = true;
     for (const { text, torn } of this.#lines.end()) if (text.trim() !== "" && !torn) this.#line(text, 0);
@@ -126,7 +126,7 @@ export class Connection {
     this.#heard.asked(id, method, isObject(params) ? params : {});
   }
 
-  /** An answer that nobody waits for changes nothing. */
+  /** An unexpected answer changes nothing. */
   #answered(id: Json, message: JsonObject): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;

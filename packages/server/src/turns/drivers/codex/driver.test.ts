@@ -183,7 +183,7 @@ function altered(name: string, change: (lines: string[]) => readonly string[]): 
 }
 
 describe("a turn", () => {
-  it("[D82] is a process that ends with it, and goes on with its thread in the next one", async () => {
+  it("[D82] is a process that ends with it, and resumes its thread in the next one", async () => {
     const world = new World({ recording: "text" });
     expect(await world.turn()).toMatchObject({
       status: "done",
@@ -200,7 +200,7 @@ describe("a turn", () => {
     expect((await world.rows()).filter((row) => row.startsWith("text"))).toHaveLength(4);
   });
 
-  it("[D83] is kept as traffic of both directions, which gives the same blocks again", async () => {
+  it("[D83] is stored as traffic of both directions, which makes the same blocks again", async () => {
     const world = new World({ recording: "approval-command-accept" });
     await world.start();
     await world.answer({ allow: true });
@@ -230,7 +230,7 @@ describe("a turn", () => {
     expect(existsSync(world.log) ? world.read().length : 0).toBe(before);
   });
 
-  it("[D83] whose thread is lost begins a new one in the same turn", async () => {
+  it("[D83] with a lost thread begins a new one in the same turn", async () => {
     const world = new World({ recording: "text" });
     await world.turn();
     world.play({ recording: "text", lost: true });
@@ -268,7 +268,7 @@ describe("a turn", () => {
     expect(error).not.toMatch(/backtrace|unknown|main/);
   });
 
-  it("[D89] whose thread another program has open says so", async () => {
+  it("[D89] with a thread that another program has open says so", async () => {
     const locked = altered("text", (lines) =>
       lines.map((line) =>
         line.includes('\\"id\\":1,\\"result\\"')
@@ -342,7 +342,7 @@ describe("questions", () => {
     expect(answers(world)).toEqual([{ id: 0, result }]);
   });
 
-  it("[D85] a reason is told to the model as a message, since a refusal has no place for it", async () => {
+  it("[D85] the model gets a reason as a message, since a refusal has no place for it", async () => {
     const world = new World({ recording: "approval-command-decline" });
     await world.start();
     await world.answer({ allow: false, message: "not there" });
@@ -366,7 +366,7 @@ describe("questions", () => {
     ]);
   });
 
-  it("[D84] what nobody knows is refused, and nothing else is answered", async () => {
+  it("[D84] an unknown request is refused, and nothing else is answered", async () => {
     const strange = { id: 41, method: "item/brandNew/ask", params: { threadId: "x" } };
     const world = new World({
       recording: "text",
@@ -379,7 +379,7 @@ describe("questions", () => {
     );
   });
 
-  it("[D67] a usage limit that the turn has reached is said, with when it is reset", async () => {
+  it("[D67] a usage limit that the turn has reached is shown, with its reset time", async () => {
     const primary = { usedPercent: 100, windowDurationMins: 300, resetsAt: 1_795_016_675 };
     const error = { message: "You've hit your usage limit.", codexErrorInfo: "usageLimitExceeded" };
     const also = [
@@ -440,7 +440,7 @@ describe("questions", () => {
       ],
       [],
     ],
-  ])("[D91] %s: the turn ends, and only what was asked is answered, once", async (_, also, expected) => {
+  ])("[D91] %s: the turn ends, and only the request is answered, once", async (_, also, expected) => {
     const world = new World({ recording: "text", also });
     expect(await world.turn()).toMatchObject({ status: "done" });
     expect(answers(world).map(({ id }) => id)).toEqual(expected);
@@ -487,7 +487,7 @@ describe("steering", () => {
     [false, "that says which message it has read"],
     [true, "that does not say it, up to 0.135"],
   ])(
-    "[D87] [X74] a message reaches the turn that runs, and stands where the agent read it: old %s, one %s",
+    "[D87] [X74] a message reaches the running turn, and is placed where the agent read it: old %s, one %s",
     async (old, _) => {
       const world = new World({
         recording: altered("steer", (lines) =>
@@ -554,7 +554,7 @@ describe("steering", () => {
 });
 
 describe("stopping", () => {
-  it("[D88] interrupts the turn by its name, and what it left running is gone", async () => {
+  it("[D88] interrupts the turn by its name, and ends what it left running", async () => {
     const world = new World({ recording: "interrupt-command" });
     await world.start();
     await vi.waitFor(
@@ -592,7 +592,7 @@ describe("stopping", () => {
     });
   });
 
-  it("[D89] an agent that only says that it tries again is silent", async () => {
+  it("[D89] an agent that only reports retries is silent", async () => {
     const world = new World({ recording: "error-unreachable" }, { silentMs: 400 });
     const turn = await world.turn();
     expect(turn).toMatchObject({ status: "error", reason: "interrupted" });
@@ -628,7 +628,7 @@ describe("a peer that fails", () => {
   );
 
   it.each([2, 8, 25])(
-    "[D90] prints nonsense before line %i: it is shown, and the turn goes on",
+    "[D90] prints nonsense before line %i: it is shown, and the turn continues",
     async (garbageAt) => {
       const world = new World({ recording: "interleaved", garbageAt });
       expect(await world.turn()).toMatchObject({ status: "done", usage: { input: 12_600 } });

@@ -28,7 +28,7 @@ const CODEX_ABILITIES: Abilities = {
   modes: ["plan", "ask", "edits", "full"],
   sandboxes: [...SANDBOXES],
   steering: "step",
-  // Only with Codex's own feature `step_model_switching`, which is off unless somebody turns it on.
+  // Only with Codex's own feature `step_model_switching`, which is off by default.
   midTurn: [],
   stopsTasks: true,
   commands: true,
@@ -43,7 +43,7 @@ export function codexDriver(options: ChildOptions): Driver {
   const exec = AGENTS.get("codex") as Agent;
   const agent: Agent = { ...exec, abilities: CODEX_ABILITIES, talks: true, args: () => ["app-server"] };
   const old = childDriver(exec, options);
-  /** Programs that have no app-server, as they were when that was found out. */
+  /** Programs without an app-server, as they were when that was found. */
   const unfit = new Set<string>();
   const starts = new FirstStart();
   const told = new CodexTold(options, agent, starts);
@@ -84,7 +84,7 @@ export function codexDriver(options: ChildOptions): Driver {
   };
 }
 
-/** The functions of a run, to be called on it. What it comes to know later is asked for then: a copy of this would not have it. */
+/** Binds the functions of a run. State that it learns later is read at call time: a copy would not have it. */
 function bound(run: CodexRun): Trial {
   return {
     ended: run.ended,
@@ -112,7 +112,7 @@ interface Place {
   readonly starts: FirstStart;
 }
 
-/** With `isLost`, none of the agent's sessions is there any more. */
+/** With `isLost`, all of the agent's sessions are gone. */
 async function beginRun(
   { agent, options, starts }: Place,
   start: TurnStart,

@@ -17,7 +17,7 @@ it("[D94] one starts after the other until one works, then side by side", async 
   const fourth = enter("fourth");
   await settle();
   expect(begun).toEqual(["first"]);
-  // One that ends without having worked has made nothing that the next could rely on.
+  // A process that ends without having worked has created nothing that the next could rely on.
   (await first)(false);
   await settle();
   expect(begun).toEqual(["first", "second"]);

@@ -7,7 +7,7 @@ export class FirstStart {
   #isMade = false;
   #before: Promise<void> = Promise.resolve();
 
-  /** Waits for those that came before. What it answers is called when this one works, or has ended without; once. */
+  /** Waits for earlier starts. The returned function is called when this one works, or has ended without; once. */
   async enter(): Promise<(works: boolean) => void> {
     if (this.#isMade) return () => undefined;
     const { promise, resolve } = Promise.withResolvers<void>();

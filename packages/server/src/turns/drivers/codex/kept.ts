@@ -43,27 +43,27 @@ export class Kept {
     if (!this.#isHeld && this.#lines.length === 1) queueMicrotask(() => this.#push());
   }
 
-  /** The turn has begun: what was held is said now. */
+  /** The turn has begun: held lines are released. */
   release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
     this.#push();
   }
 
-  /** Does something when all lines so far are in the conversation, and before any later one is. */
+  /** Runs something when all lines so far are in the conversation, and before any later one is. */
   after(run: () => Promise<Problem | undefined>): void {
     this.#push();
     this.#next(run);
   }
 
-  /** Everything so far is handed on. A problem: it could not be kept. */
+  /** Everything so far is passed on. A problem: it could not be stored. */
   async settled(): Promise<Problem | undefined> {
     this.#push();
     await this.#chain;
     return this.#lost;
   }
 
-  /** What was held and is nothing of the conversation. */
+  /** Held lines that are not part of the conversation. */
   async aside(): Promise<void> {
     const lines = this.#lines.splice(0);
     if (lines.length > 0) await this.#stream.keepAside(Buffer.from(lines.join("\n")));
@@ -78,7 +78,7 @@ export class Kept {
   #next(run: () => Promise<Problem | undefined>): void {
     this.#chain = this.#chain.then(async () => {
       if (this.#lost) return;
-      // The boundary of one step: what cannot be kept ends the run, which asks for it.
+      // The boundary of one step: if it cannot be stored, the run ends.
       this.#lost = await run().catch((error) => problem("storage", String(error)));
     });
   }

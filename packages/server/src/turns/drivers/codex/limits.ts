@@ -3,25 +3,25 @@
  */
 
 export const limits = {
-  /** How long the program may take to say that it is there, and to open a thread. */
+  /** How long the program may take to initialize, and to open a thread. */
   openMs: 60_000,
-  /** How long it may take to answer any other request. One that is never answered must not hold a turn. */
+  /** How long it may take to answer any other request. An unanswered one must not block a turn. */
   answerMs: 20_000,
-  /** How long the program has to end a turn that was stopped. */
+  /** How long the program has to end a stopped turn. */
   stopMs: 3_000,
-  /** How long what the agent offers is remembered. */
+  /** How long the agent's offers are cached. */
   offersMs: 5 * 60_000,
-  /** How long it is remembered whether somebody is logged in. */
+  /** How long the login state is cached. */
   loginMs: 20_000,
-  /** Folders of which that is remembered. */
+  /** Folders for which that is cached. */
   folders: 50,
   /** Messages that were sent and not read yet. */
   sentMessages: 100,
   /** Sub-agents whose turns are stopped with the turn. */
   children: 1_000,
-  /** Commands of which it is known that the model waits for them. */
+  /** Tracked commands that the model waits for. */
   commands: 1_000,
 } as const;
 
-/** The first version whose app-server can be steered. What is older runs as `codex exec`. */
+/** The first version whose app-server accepts messages during a turn. Older versions run as `codex exec`. */
 export const FIRST_VERSION: readonly [number, number] = [0, 130];

@@ -42,7 +42,7 @@ interface Briefing {
   readonly servers: readonly AgentServer[];
   readonly limits: readonly AccountLimit[];
   readonly login: Login;
-  /** Its models are those of OpenAI: others cannot be checked. */
+  /** Its models are OpenAI's: others cannot be checked. */
   readonly isOpenai: boolean;
 }
 
@@ -92,7 +92,7 @@ export class CodexTold {
     return { problem: "invalid", message, details: { efforts } };
   }
 
-  /** Where nothing acts by itself. */
+  /** In a folder without project settings or hooks. */
   get #home(): string {
     return this.#options.home ?? this.#options.root;
   }
@@ -220,7 +220,7 @@ function limitsIn(value: Json | undefined): readonly AccountLimit[] {
   });
 }
 
-/** What the last request of the last turn held, against the window of its model. */
+/** The size of the last turn's last request, compared with its model's window. */
 async function usageIn(
   kernel: Kernel,
   conversation: ConversationId,

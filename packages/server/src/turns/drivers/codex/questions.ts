@@ -50,7 +50,7 @@ export class Questions {
     this.#talk().refuse(id, `Blockyard does not answer ${method.slice(0, 100)}`);
   }
 
-  /** What was answered; undefined where nobody waits for it. */
+  /** The answer; undefined if nobody waits for it. */
   answer(answer: Answer): JsonObject | undefined {
     const request = this.#asks.take(answer.ask);
     if (request === undefined) return undefined;
@@ -58,13 +58,13 @@ export class Questions {
     return this.#talk().respond(request.id, result) ? result : undefined;
   }
 
-  /** It waits no more: an answer would reach nobody, and the number may come again. */
+  /** It no longer waits: an answer would reach nobody, and the number may be reused. */
   withdrawn(id: Json): void {
     this.#asks.take(this.#name(id));
     this.#talk().withdrawn(id);
   }
 
-  /** With its turn a thread gives up what it has asked. */
+  /** When its turn ends, a thread drops its asks. */
   turnEnded(thread: string): void {
     this.#asks.withdraw(({ params }) => params["threadId"] === thread);
   }

@@ -52,11 +52,11 @@ interface Program {
   readonly spec: ChildSpec;
   readonly wanted: Wanted;
   readonly input: Input;
-  /** Done in place of a turn that the model is asked for. */
+  /** Runs instead of a model turn. */
   readonly command: CodexCommand | undefined;
-  /** What of it is not in the conversation's prompt; kept with what it answers. */
+  /** The part that is not in the conversation's prompt; stored with its answer. */
   readonly told: string;
-  /** It has started, and said hello. */
+  /** It has started, and is initialized. */
   readonly opened: () => void;
 }
 
@@ -64,14 +64,14 @@ const LOST = /no rollout found for thread id|thread not found/;
 const NO_APP_SERVER = /unrecognized subcommand|unexpected argument|invalid subcommand/i;
 const LOCKED =
   "This thread is open in another Codex. Close that one first: only one program at a time can write to a thread.";
-/** Said while nothing happens: they do not show that the agent works. */
+/** Output while nothing happens: it does not show that the agent works. */
 const IDLE_WORDS = new Set(["account/rateLimits/updated", "thread/status/changed"]);
-/** Said again and again, and told by something else. */
+/** Repeated output that is covered elsewhere. */
 const NOT_NEEDED = ["turn/diff/updated", "thread/readState/changed", "remoteControl/status/changed"];
 
 export class CodexRun implements Trial {
   readonly ended: Promise<RunEnd>;
-  /** The thread is not there any more: nothing is written, and it may be tried again without it. */
+  /** The thread is gone: nothing is written, and the turn may be retried without it. */
   isLost = false;
   /** This Codex has no app-server that can be used. */
   needsExec = false;
@@ -133,7 +133,7 @@ export class CodexRun implements Trial {
       asked: (id, method, params) => this.#question(id, method, params),
     });
     this.ended = this.#pump().catch(async (error) => {
-      // The boundary of one run: its output could not be kept, so it does not go on unseen.
+      // The boundary of one run: if its output cannot be stored, it does not continue unseen.
       this.#child.kill();
       this.#talk.end();
       await this.#child.ended;
@@ -146,7 +146,7 @@ export class CodexRun implements Trial {
     return this.#usage.reached;
   }
 
-  /** Its turn and those of its sub-agents are interrupted, which each has to be told; then the process goes. */
+  /** Interrupts its turn and those of its sub-agents, each separately; then the process ends. */
   stop(reason: Reason): void {
     this.#isStopped(reason);
     const { kernel, graceMs } = this.#options;
@@ -207,7 +207,7 @@ export class CodexRun implements Trial {
     return this.#thread.stopTask(task);
   }
 
-  /** An agent that is interrupted says that it was, not by whom. */
+  /** An interrupted agent reports that it was interrupted, but not by whom. */
   #isStopped(reason: Reason): void {
     this.#stopping ??= reason;
     const error = this.#why ?? (this.#stopping === "cancelled" ? STOPPED : undefined);
@@ -241,7 +241,7 @@ export class CodexRun implements Trial {
     if (this.isLost || this.needsExec) return { error: known, isExpected: false };
     this.#stream.explain({ reason, error: known });
     await this.#stream.end();
-    // Whoever stopped it knows why; what it said itself needs no explanation either.
+    // Whoever stopped it knows why; its own error needs no explanation either.
     return {
       error: known,
       reason,
@@ -302,7 +302,7 @@ export class CodexRun implements Trial {
   }
 
   #hello(): JsonObject {
-    // What a user's configuration is warned of is told with the thread's first turn.
+    // Warnings about a user's configuration are shown with the thread's first turn.
     const known = this.#program.wanted.session === undefined ? [] : ["configWarning"];
     return {
       clientInfo: { name: "blockyard", title: "Blockyard", version: VERSION },
@@ -325,7 +325,7 @@ export class CodexRun implements Trial {
     if (method === "serverRequest/resolved") this.#questions.withdrawn(params["requestId"] ?? null);
   }
 
-  /** A message of ours is read here: its block stands behind everything that came before. */
+  /** One of our messages is read here: its block goes after everything that came before. */
   #read(item: JsonObject): void {
     if (item["type"] !== "userMessage") return;
     // Up to 0.135 an item does not say which message it is.
@@ -367,7 +367,7 @@ export class CodexRun implements Trial {
   }
 }
 
-/** Not a reason to show: what follows says it. */
+/** Not a reason to show: the next message states it. */
 const ENDED = "";
 
 /** Of a process that has ended, its end says more. */
@@ -375,7 +375,7 @@ function reasonOf({ problem: code, message }: Problem): string {
   return code === "gone" ? ENDED : message;
 }
 
-/** Its log is coloured, and its last words are followed by where in the program they were said. */
+/** Its log is coloured, and its last message is followed by a source location. */
 function plain(end: ChildEnd): ChildEnd {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of the colours
   const words = end.stderr.replace(/\u001b\[[0-9;]*m/g, "");

@@ -7,7 +7,9 @@
 import type { JsonObject } from "@blockyard/kernel";
 import type { Mode, SandboxChoice } from "../../mode.ts";
 
-/** Approvals and sandbox of each mode. In plan and ask nothing is written without leave; edits stay in the workspace. */
+/**
+ * Approvals and sandbox of each mode. In plan and ask nothing is written without approval; edits stay in the workspace.
+ */
 const MODES: Readonly<Record<Mode, JsonObject>> = {
   plan: { approvalPolicy: "on-request", sandbox: "read-only" },
   ask: { approvalPolicy: "on-request", sandbox: "read-only" },
@@ -20,13 +22,13 @@ export interface Wanted {
   readonly model?: string | undefined;
   readonly effort?: string | undefined;
   readonly mode?: Mode | undefined;
-  /** In place of the one that the mode has. */
+  /** Replaces the mode's own. */
   readonly sandbox?: SandboxChoice | undefined;
-  /** The thread to go on with. */
+  /** The thread to resume. */
   readonly session?: string | undefined;
 }
 
-/** A thread: a new one, or one that goes on. Its history stays where it is: the conversation has it. */
+/** A thread: new or resumed. Its history is not loaded: the conversation has it. */
 export function threadRequest({ cwd, model, mode, sandbox, session }: Wanted): {
   readonly method: string;
   readonly params: JsonObject;
@@ -41,7 +43,7 @@ export function threadRequest({ cwd, model, mode, sandbox, session }: Wanted): {
   return { method: "thread/resume", params: { ...params, threadId: session, excludeTurns: true } };
 }
 
-/** What is set for a turn stays in force for later ones: so a mode is said whenever it is known. */
+/** A turn's settings stay in force for later ones: so a known mode is always sent. */
 export function modeParams({ mode, effort }: Wanted, opened: JsonObject): JsonObject {
   const { model, reasoningEffort } = opened;
   const thinks = effort === undefined ? {} : { effort };

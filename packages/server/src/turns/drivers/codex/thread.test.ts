@@ -1,4 +1,4 @@
-/** Which commands of Codex go on in the background, by what it said in a recording. */
+/** Which commands of Codex continue in the background, by its output in a recording. */
 import { readFileSync } from "node:fs";
 import { type JsonObject, problem } from "@blockyard/kernel";
 import { expect, it } from "vitest";

@@ -20,7 +20,10 @@ const BETWEEN_TURNS = problem(
 
 export class CodexThread {
   readonly #connection: () => Connection;
-  /** Commands that the model waits for, by their items: `returned` where it has got what they had to say so far, and may ask for more. */
+  /**
+   * Commands that the model waits for, by their items: `returned` if it has received their output so far, and may ask
+   * for more.
+   */
   readonly #awaited = new Map<string, "running" | "returned">();
   /** The turns of sub-agents, by their threads. */
   readonly #children = new Map<string, string>();
@@ -53,9 +56,9 @@ export class CodexThread {
   }
 
   /**
-   * Which commands the model waits for. Codex counts the tokens of an answer once all calls of it have returned. What still runs then is
-   * asked about again (`terminalInteraction`, when that has an answer), or goes on beside the model: as soon as the model does or says
-   * something else. Thinking is neither.
+   * Which commands the model waits for. Codex counts the tokens of an answer once all its calls have returned. What
+   * still runs then is polled (`terminalInteraction`, when that has an answer), or runs in the background: as soon as
+   * the model does or says something else. Thinking is neither.
    */
   notified(method: string, { threadId, item, itemId }: JsonObject): void {
     if (threadId !== this.id) return;
@@ -76,7 +79,10 @@ export class CodexThread {
     for (const [id, its] of this.#awaited) if (its === state) this.#awaited.delete(id);
   }
 
-  /** Its turn and those of its sub-agents, each of which has to be told. Never awaited: without an active turn it is not answered. */
+  /**
+   * Interrupts its turn and those of its sub-agents, each separately. Never awaited: without an active turn it is not
+   * answered.
+   */
   interrupt(): void {
     if (this.#turn !== undefined) this.#interrupt(this.id, this.#turn);
     for (const [thread, turn] of this.#children) this.#interrupt(thread, turn);
@@ -99,7 +105,7 @@ export class CodexThread {
     return changed["status"] === "applied" ? undefined : problem("gone", "the turn is over");
   }
 
-  /** Commands that go on beside the model's work; Codex lists those among them that the model waits for. */
+  /** Commands that run beside the model's work; Codex also lists those that the model waits for. */
   async tasks(): Promise<readonly AgentTask[]> {
     if (this.id === "") return [];
     const listed = await this.#request("thread/backgroundTerminals/list", { threadId: this.id });

@@ -10,7 +10,7 @@ export class UsageLimit {
   #isReached = false;
   #resetsAt: number | undefined;
 
-  /** Undefined where it was not reached. */
+  /** Undefined if it was not reached. */
   get reached(): { readonly resetsAt?: number } | undefined {
     if (!this.#isReached) return undefined;
     return this.#resetsAt === undefined ? {} : { resetsAt: this.#resetsAt };
@@ -24,7 +24,7 @@ export class UsageLimit {
   }
 }
 
-/** When the limits that are used up begin anew: the last of them. */
+/** When the used-up limits reset: the last of them. */
 function resetIn({ rateLimits }: JsonObject): number | undefined {
   const { primary, secondary } = isObject(rateLimits) ? rateLimits : {};
   const times = [primary, secondary].flatMap((each) => {

@@ -47,7 +47,7 @@ async function specOf(
   veil: Guarded | undefined,
 ): Promise<ChildSpec> {
   const env = childEnvironment("shell", given);
-  // The outer shell only joins the two outputs; the command reaches the inner one as it is.
+  // The outer shell only joins the two outputs; the command reaches the inner one unchanged.
   const join = 'exec "$0" --noprofile --norc -c -- "$1" 2>&1';
   const args = ["--noprofile", "--norc", "-c", join, "/bin/bash", command];
   const spec = { file: "/bin/bash", args, cwd: workspace.root, env, isMute: true };

@@ -23,7 +23,7 @@ const LOOP_EFFECTS: ReadonlyMap<string, EffectsOf> = new Map<string, EffectsOf>(
   ["write", onPath("write")],
   ["edit", onPath("write")],
   ["bash", running],
-  // They look into no guarded file, whatever folder they are given: see Workspace.read.
+  // They read no guarded file, whatever folder they are given: see Workspace.read.
   ["glob", nothing],
   ["grep", nothing],
   ["todo", nothing],
@@ -58,13 +58,13 @@ async function nothing(): Promise<readonly Effect[]> {
   return [];
 }
 
-/** What cannot be confined here asks every time. */
+/** A command that cannot be confined here asks every time. */
 async function running(_: unknown, { sandbox }: EffectWorld): Promise<readonly Effect[]> {
   const state = await sandbox?.state();
   return [{ kind: "run", ...(state === undefined || state.isChosen ? {} : { unknown: state.words }) }];
 }
 
-/** Of a path that leads nowhere the tool says itself what is wrong. */
+/** For an invalid path the tool itself reports the error. */
 function onPath(kind: EffectKind): EffectsOf {
   return async (input, { workspace }) => {
     const place = await workspace.place(String((input as { path?: unknown }).path));
@@ -77,7 +77,7 @@ function onBlocks(kind: EffectKind): EffectsOf {
     (await filesIn(input)).map((path) => effectOn(kind, path, workspace));
 }
 
-/** A block that is a file is made on the disk. */
+/** A block that is a file is created on disk. */
 async function creating(input: unknown, world: EffectWorld): Promise<readonly Effect[]> {
   const { kind, metadata } = (input ?? {}) as { kind?: unknown; metadata?: { path?: unknown } };
   const above = await onBlocks("read")(input, world);

@@ -98,7 +98,7 @@ export const editTool = loopTool({
       return failed(
         `old_text occurs ${times} times in ${place.name}: include more context, or set replace_all`,
       );
-    // Before it is made: a letter that stands there a million times may become a page each time.
+    // Before it is built: a replacement for a letter that occurs a million times may be a page long.
     const chars = before.length + times * (new_text.length - old_text.length);
     if (chars > READ_FILE_CHARS)
       return failed(`${place.name} would have ${chars} characters; the limit is ${READ_FILE_CHARS}`);

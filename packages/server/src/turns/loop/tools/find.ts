@@ -66,8 +66,8 @@ function fits(name: string, pattern: string): boolean {
 }
 
 /**
- * Whether a pattern is matched in a moment, whatever the name. Node turns it into regular expressions, one for each way
- * through its braces and with one loop for each star, and runs them where the whole server runs.
+ * Whether a pattern matches fast, whatever the name. Node turns it into regular expressions, one for each way through
+ * its braces and with one loop for each star, and runs them on the server's main thread.
  */
 function isQuick(pattern: string): boolean {
   if (/[*+]\(|\{[^{}]*\.\.[^{}]*\}/.test(pattern)) return false;
@@ -176,7 +176,7 @@ class Search {
       return undefined;
     }
     const text = await this.#run.workspace.read(file);
-    if (typeof text !== "string") return undefined; // not a text, or gone meanwhile
+    if (typeof text !== "string") return undefined; // not a text, or deleted meanwhile
     const left = max_matches - this.matches;
     const query = {
       pattern,
@@ -206,7 +206,7 @@ class Search {
   }
 }
 
-/** Every file below a folder, in the order of names; a problem where there is too much of it. */
+/** Every file below a folder, in the order of names; a problem if there are too many. */
 async function* walk(
   workspace: Workspace,
   from: Place,
@@ -237,7 +237,7 @@ async function* walk(
   }
 }
 
-/** What is in a folder; undefined where it is none, or a link leads there by now. */
+/** The entries of a folder; undefined if it is none, or is a link by now. */
 async function entriesOf(path: string): Promise<Dirent[] | undefined> {
   try {
     const entries = await fs.readdir(path, { withFileTypes: true });

@@ -16,13 +16,13 @@ import { GUARDED_LOOKED_AT, GUARDED_NAMED } from "../limits.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface Guarded extends Veil {
-  /** The names of what is not seen. */
+  /** The names of hidden files. */
   readonly unseen: readonly string[];
 }
 
 const PASSED = new Set([".git", "node_modules", ".venv", "venv", "site-packages", "__pycache__", "target"]);
 
-/** `known`: remembers what was found, whatever a command leaves beside it. */
+/** `known`: caches what was found, whatever a command leaves beside it. */
 export async function guardedIn(
   workspace: Pick<Workspace, "root" | "guardOf">,
   known: Pick<KnownPaths, "with">,
@@ -41,7 +41,7 @@ export async function guardedIn(
     const isClosed = at.isFolder && !(await isOpen(path));
     const veil = isClosed ? "hidden" : workspace.guardOf(name) && veilOf(name, at.isFolder);
     if (veil === undefined) continue;
-    // A folder that could be moved could be moved to where nobody looks.
+    // A folder that can be moved could be moved out of sight.
     found.kept.push(...placed([{ path, isFolder: at.isFolder }], [root]));
     if (veil === "hidden") {
       found.hidden.push(at);
@@ -69,7 +69,7 @@ async function namesIn(root: string, workspace: Pick<Workspace, "guardOf">): Pro
   return found;
 }
 
-/** What the model is told of it; `about`: only of those that are named there. */
+/** What the model is told of it; `about`: only of the files named there. */
 export function noteOf(unseen: readonly string[], about?: string): string | undefined {
   const named = unseen.filter((name) => about === undefined || about.includes(basename(name)));
   if (named.length === 0) return undefined;
@@ -78,7 +78,7 @@ export function noteOf(unseen: readonly string[], about?: string): string | unde
   return `Guarded, and empty for this command: ${names}${more}. To ask the owner for one, read it with the tool read`;
 }
 
-/** Where a file really is; undefined where it leads nowhere. */
+/** The real path of a file; undefined if it does not exist. */
 async function placeOf(
   path: string,
 ): Promise<{ readonly path: string; readonly isFolder: boolean } | undefined> {
@@ -90,7 +90,7 @@ async function placeOf(
   }
 }
 
-/** What is closed to the server is not to a command of the same user, which can open it first. */
+/** A file closed to the server is not closed to a command of the same user, which can open it first. */
 async function isOpen(folder: string): Promise<boolean> {
   return fs.access(folder, fs.constants.R_OK | fs.constants.X_OK).then(
     () => true,

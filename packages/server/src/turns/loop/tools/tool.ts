@@ -12,10 +12,10 @@ import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { Environment, ToolSpec } from "../api.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** What a running tool has. */
+/** The context of a running tool. */
 export interface ToolRun {
   readonly workspace: Workspace;
-  /** Aborted when the turn is stopped: nothing of the tool may then go on. */
+  /** Aborted when the turn is stopped: nothing of the tool may continue then. */
   readonly signal: AbortSignal;
   readonly env: Environment;
   readonly matcher: Matcher;
@@ -24,7 +24,7 @@ export interface ToolRun {
   readonly sandbox?: Sandbox | undefined;
   /** Guarded files that the owner has allowed to this call. */
   readonly permitted: readonly string[];
-  /** The owner has seen this very call and said yes: neither an allowance nor a rule has. */
+  /** The owner has approved this very call, not through an allowance or a rule. */
   readonly isSeen: boolean;
   /** Shows the result block now; `grow` adds to its text as it comes. */
   open(kind: Kind, metadata: JsonObject): void;
@@ -32,9 +32,9 @@ export interface ToolRun {
 }
 
 export interface LoopTool extends ToolSpec {
-  /** The input, checked; or what is wrong with it. */
+  /** The checked input; or what is wrong with it. */
   parse(input: unknown): { readonly input: unknown } | { readonly wrong: string };
-  /** What the owner is shown of a call that asks, where its input says all of the change. */
+  /** What the owner is shown of a call that asks, if its input contains the whole change. */
   diff?(input: unknown): string | undefined;
   run(input: unknown, run: ToolRun): Promise<Outcome>;
 }
@@ -69,7 +69,7 @@ export function plain(text: string, shortResult?: string): Outcome {
   };
 }
 
-/** What could not be done, in words that a model can act on. */
+/** An error, in words that a model can act on. */
 export function failed(why: Problem | string): Outcome {
   const text = typeof why === "string" ? why : why.message;
   const metadata = {

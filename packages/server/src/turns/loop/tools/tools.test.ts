@@ -1,5 +1,6 @@
 /**
- * The built-in tools on a real folder: what they show, what they refuse, and that nothing is outside the workspace.
+ * The built-in tools on a real folder: what they show, what they refuse, and that nothing outside the workspace is
+ * touched.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -111,7 +112,7 @@ describe("[L31] paths", () => {
     ["nul\0", () => undefined],
   ];
 
-  it.each(paths)("%j leads nowhere", async (path, prepare) => {
+  it.each(paths)("%j is invalid", async (path, prepare) => {
     prepare();
     const before = snapshot();
     for (const [name, input] of [
@@ -183,7 +184,7 @@ describe("[L32] read", () => {
 });
 
 describe("[L32] write and edit", () => {
-  it("show a diff of what was there, keep the mode, and leave no other file", async () => {
+  it("show a diff of the previous content, keep the mode, and leave no other file", async () => {
     chmodSync(join(root, "src/a.ts"), 0o754);
     const edited = await use("edit", { path: "src/a.ts", old_text: "two", new_text: "2" });
     expect(edited).toMatchObject({
@@ -200,7 +201,7 @@ describe("[L32] write and edit", () => {
     expect(readdirSync(join(root, "src"))).toEqual(["a.ts"]);
   });
 
-  it("write makes folders, and says that a file is new", async () => {
+  it("write creates folders, and reports that a file is new", async () => {
     expect(await use("write", { path: "x/y/z.md", content: "# Z\n" })).toMatchObject({
       shortResult: "new, 1 line",
       result: { metadata: { changes: [{ kind: "add" }] } },
@@ -208,7 +209,7 @@ describe("[L32] write and edit", () => {
     expect(readFileSync(join(root, "x/y/z.md"), "utf8")).toBe("# Z\n");
   });
 
-  it("keeps what an edit does not touch, byte for byte", async () => {
+  it("keeps untouched text, byte for byte", async () => {
     const before = "\ufeffa\r\nb\r\nc";
     writeFileSync(join(root, "f"), before);
     await use("edit", { path: "f", old_text: "b", new_text: "$&ä" });
@@ -243,7 +244,7 @@ describe("[L32] write and edit", () => {
     expect(readFileSync(join(root, "f"), "utf8").slice(0, 8)).toBe("$&$1$&$1");
   });
 
-  it("what was changed meanwhile is not overwritten", async () => {
+  it("a file changed meanwhile is not overwritten", async () => {
     const workspace = new Workspace({ root, closed: [] });
     const place = await workspace.place("src/a.ts");
     if (isProblem(place)) throw new Error(place.message);
@@ -253,7 +254,7 @@ describe("[L32] write and edit", () => {
     expect(readdirSync(join(root, "src"))).toEqual(["a.ts"]);
   });
 
-  it("[AC201] a folder that is exchanged for a link after it was looked at is not read through", async () => {
+  it("[AC201] a folder that is replaced by a link after the check is not read through", async () => {
     writeFileSync(join(outside, "a.ts"), "a secret");
     const workspace = new Workspace({ root, closed: [] });
     const place = await workspace.place("src/a.ts");
@@ -278,7 +279,7 @@ describe("[L32] write and edit", () => {
 });
 
 describe("[L34] bash", () => {
-  it("prints both outputs in order into a command block, and runs what was given", async () => {
+  it("prints both outputs in order into a command block, and runs the given command", async () => {
     const command = "echo one; echo 'two \"$x\" \\' >&2; echo three; exit 3";
     const { opened, grown, ...outcome } = await use("bash", { command });
     expect(opened).toEqual([["command", { command, cwd: root }]]);
@@ -302,12 +303,12 @@ describe("[L34] bash", () => {
     ["cat; echo read", /^read\n$/],
     ["printf '%s' \"$0\"", /^\/bin\/bash$/],
     ["echo a\necho b", /^a\nb\n$/],
-  ])("%j is taken as it stands", async (command, expected) => {
+  ])("%j is taken literally", async (command, expected) => {
     writeFileSync(join(root, "trap"), "echo trapped\n");
     expect((await use("bash", { command })).grown).toMatch(expected);
   });
 
-  it("is ended at its time limit, with what it started", async () => {
+  it("is ended at its time limit, with its children", async () => {
     const { grown, result, failed } = await use("bash", {
       command: "sleep 600 & echo $!; sleep 600",
       timeout_ms: 1_000,
@@ -318,13 +319,13 @@ describe("[L34] bash", () => {
     expect(isAlive(grown.trim())).toBe(false);
   });
 
-  it("keeps so much output, and counts the rest", async () => {
+  it("keeps limited output, and counts the rest", async () => {
     const { grown, result } = await use("bash", { command: "head -c 1500000 /dev/zero | tr '\\0' x" });
     expect(grown).toHaveLength(1024 * 1024);
     expect(result?.metadata["truncatedChars"]).toBe(1_500_000 - 1024 * 1024);
   });
 
-  it("shows characters that come in two pieces whole", async () => {
+  it("shows characters that arrive in two pieces whole", async () => {
     const { grown } = await use("bash", { command: "printf '\\xc3'; sleep 0.05; printf '\\xa4'" });
     expect(grown).toBe("ä");
   });
@@ -338,7 +339,7 @@ describe("[L34] bash", () => {
   });
 });
 
-/** Dead and not yet reaped is dead. */
+/** Dead and not yet reaped counts as dead. */
 function isAlive(pid: string): boolean {
   if (!existsSync(`/proc/${pid}`)) return false;
   return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -412,7 +413,7 @@ it("[L36] todo is a checklist", async () => {
   });
 });
 
-it("[AC201] a guarded file for which nobody was asked is neither read nor written by any of them", async () => {
+it("[AC201] a guarded file without approval is neither read nor written by any of them", async () => {
   writeFileSync(join(root, ".env"), "two: a secret\n");
   for (const [name, input] of [
     ["read", { path: ".env" }],

@@ -19,7 +19,7 @@ import { isAt } from "../../../files/root.ts";
 import { READ_FILE_BYTES } from "../limits.ts";
 
 export interface Place {
-  /** Where it really is. */
+  /** The real path. */
   readonly path: string;
   /** As people and models name it: below the root, with slashes. */
   readonly name: string;
@@ -30,7 +30,7 @@ interface WorkspaceOptions {
   readonly files?: LoopFiles;
   /** Folders that nobody reads or writes through here, such as the server's own. */
   readonly closed: readonly string[];
-  /** Guarded files that may be read and written all the same, by name. */
+  /** Guarded files that may be read and written anyway, by name. */
   readonly permitted?: readonly string[];
 }
 
@@ -45,17 +45,17 @@ export class Workspace {
     this.#options = options;
   }
 
-  /** The same, for a call to which the owner has allowed these guarded files. */
+  /** The same, for a call to which the owner has granted these guarded files. */
   permitting(names: readonly string[]): Workspace {
     return names.length === 0 ? this : new Workspace({ ...this.#options, permitted: names });
   }
 
-  /** Why a file asks before it is read or written; undefined where it does not, or is granted. */
+  /** Why a file needs approval before it is read or written; undefined if it does not, or is granted. */
   guardOf(name: string): string | undefined {
     return this.#files ? this.#files.guardOf(name) : guardOfName(name);
   }
 
-  /** A file that is guarded and was not asked for: a link that was moved meanwhile, or a folder's search. */
+  /** A guarded file without approval: a link that was moved meanwhile, or a folder's search. */
   guards({ name }: Place): Problem | undefined {
     const reason = this.#isPermitted(name) ? undefined : this.guardOf(name);
     if (reason === undefined) return undefined;
@@ -72,7 +72,7 @@ export class Workspace {
     return this.#options.permitted?.includes(name) === true;
   }
 
-  /** Where a path leads, if that is a place that may be used. */
+  /** The target of a path, if it is a permitted place. */
   async place(path: string): Promise<Place | Problem> {
     if (path.includes("\0")) return problem("invalid", "a path cannot contain U+0000");
     const root = await realpath(this.root).catch(() => undefined);
@@ -95,12 +95,12 @@ export class Workspace {
     return { path: real, name: name === "" ? "." : name };
   }
 
-  /** What others have edited is on the disk, for programs that read it there. */
+  /** Other people's edits are on disk, for programs that read them there. */
   async save(): Promise<void> {
     await this.#files?.save();
   }
 
-  /** The text of a file; undefined where there is none. */
+  /** The text of a file; undefined if there is none. */
   async read(place: Place): Promise<string | undefined | Problem> {
     const guarded = this.guards(place);
     if (guarded) return guarded;
@@ -115,7 +115,7 @@ export class Workspace {
     const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => error);
     if (file instanceof Error) return file.code === "ENOENT" ? undefined : operating(name, file);
     try {
-      // Somebody may have put a link in the place of a folder since the path was looked at.
+      // Somebody may have replaced a folder by a link since the path was checked.
       if (!(await isAt(file, path)))
         return problem("conflict", `${name} was moved in the meantime; try again`, { path: name });
       const { size } = await file.stat().then((each) => (each.isFile() ? each : { size: -1 }));
@@ -136,7 +136,7 @@ export class Workspace {
     }
   }
 
-  /** Writes a file whole. `before` is what its writer thinks is there (undefined: nothing). */
+  /** Writes a whole file. `before` is the content that its writer expects (undefined: none). */
   async write(place: Place, text: string, before: string | undefined): Promise<Problem | undefined> {
     const guarded = this.guards(place);
     if (guarded) return guarded;
@@ -185,7 +185,7 @@ function hasGit(name: string): boolean {
   return name.split(/[\\/]/).some(isGit);
 }
 
-/** With every link followed, as far as it exists; what does not exist yet is below something that does. */
+/** With every link resolved, as far as it exists; a new path is below an existing one. */
 async function realPlace(path: string): Promise<string | Problem> {
   const found = await realpath(path).catch((error: NodeJS.ErrnoException) => error);
   if (!(found instanceof Error)) return found;
@@ -198,7 +198,7 @@ async function realPlace(path: string): Promise<string | Problem> {
   return isProblem(parent) ? parent : join(parent, basename(path));
 }
 
-/** What the system says, without its stack. */
+/** The system's message, without a stack. */
 function operating(name: string, error: Error): Problem {
   const code = (error as NodeJS.ErrnoException).code ?? "error";
   const words: Record<string, string> = {

@@ -1,4 +1,4 @@
-/** Leases in the running server: a call renews one, and so does a connection that is only open. Its clock is turned by hand. */
+/** Leases in the running server: a call renews one, and so does an open connection. Its clock is advanced by hand. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { type Running, serve } from "./serve.ts";
 
 const LOOK_MS = limits.agentLeaseMs / 10;
 
-/** The real world, but for the timer that looks at leases and for the clock, which moves along with it. */
+/** The real environment, except for the timer that checks leases and for the clock, which moves with it. */
 class HandEnv implements Env {
   #later = 0;
   #look: (() => void) | undefined;
@@ -29,7 +29,7 @@ class HandEnv implements Env {
     return () => undefined;
   }
 
-  /** Lets so many looks at the leases happen, each when it is due; resolves when the last is over. */
+  /** Runs this many lease checks, each when it is due; resolves when the last is over. */
   async pass(looks: number): Promise<void> {
     for (let i = 0; i < looks; i++) {
       this.#later += LOOK_MS;
@@ -48,7 +48,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("[K70] a connection that is open keeps what its agent holds; when it is gone, the lease runs out", async () => {
+it("[K70] an open connection keeps what its agent holds; when it is closed, the lease expires", async () => {
   const env = new HandEnv();
   running = await serve(
     makeConfig({ env: {}, home: join(folder, "home"), root: folder, port: 0 }),

@@ -72,7 +72,7 @@ export class CallGateway {
     return answer;
   }
 
-  /** It may have waited: what was so when it came may not be so now. */
+  /** It may have waited: the conditions of its arrival may have changed. */
   async #run(
     caller: Caller,
     tool: string,
@@ -98,19 +98,19 @@ export class CallGateway {
     return this.#ended(caller) ?? this.#quotas.mayStore(caller);
   }
 
-  /** The same before an input is read: who may not call is refused without it. */
+  /** The same before an input is read: a caller without access is refused without it. */
   callBytes(caller: Caller, tool: string): number | Problem {
     const bytes = this.#tools.callBytes(caller, tool);
     if (isProblem(bytes)) this.checked(caller, bytes);
     return bytes;
   }
 
-  /** For transports that do not look at what they send. */
+  /** For transports that do not check what they send. */
   async audited(...call: Parameters<CallGateway["call"]>): Promise<ToolAnswer> {
     return this.checked(call[0], await this.call(...call));
   }
 
-  /** A caller's stream, piece by piece as its turns come, for as long as it may store something. */
+  /** A caller's stream, piece by piece when its turns come, as long as its quota lasts. */
   async *paced(caller: Caller, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const most = caller.role === "owner" ? Number.POSITIVE_INFINITY : INGEST_BYTES;
     for await (const piece of body)
@@ -124,7 +124,7 @@ export class CallGateway {
       }
   }
 
-  /** Something that is kept as it came, as far as its caller may store more. */
+  /** Raw data, within its caller's quota. */
   async kept<T>(caller: Caller, bytes: number, keep: () => Promise<T | Problem>): Promise<T | Problem> {
     const full = this.mayStore(caller);
     if (full) return full;
@@ -133,7 +133,10 @@ export class CallGateway {
     return kept;
   }
 
-  /** A long answer to an agent or viewer as JSON, made in pieces, each when it is its turn. Others are made at once. */
+  /**
+   * A long answer to an agent or viewer as JSON, encoded in pieces, each when its turn comes. Others are encoded at
+   * once.
+   */
   async sliced(caller: Caller, answer: Json | Problem): Promise<Buffer | undefined> {
     if (caller.role === "owner" || isWithin(answer, JSON_PIECE_CHARS)) return undefined;
     const made = await this.#scheduler.run(caller, (turn) => slicedJson(answer, turn), { isNext: true });
@@ -146,7 +149,7 @@ export class CallGateway {
       await new Promise((look) => setTimeout(look, CALLER_REST_MS).unref());
   }
 
-  /** What comes of a caller's stream; a stream that had to be ended has its reason as the answer. */
+  /** The result of a caller's stream; a stream that had to be ended answers with the reason. */
   async streamed(caller: Caller, work: Promise<Json | Problem>): Promise<Json | Problem> {
     try {
       return this.checked(caller, await work);
@@ -161,7 +164,7 @@ export class CallGateway {
     return answer;
   }
 
-  /** The same, where nothing but a refusal is to be answered. */
+  /** The same, if only a refusal is to be answered. */
   refusedWith(caller: Caller, refused: Problem | undefined): Problem | undefined {
     if (refused) this.audit(caller, refused.message);
     return refused;

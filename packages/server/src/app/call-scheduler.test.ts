@@ -1,4 +1,4 @@
-/** Who comes next: the owner at once, everybody else in turn. */
+/** The order of calls: the owner's at once, all others in turn. */
 import { isProblem, limits } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import type { Caller } from "../access/auth.ts";
@@ -16,7 +16,7 @@ function rested(): CallScheduler {
   });
 }
 
-/** Work that ends when it is told to. */
+/** Work that ends on request. */
 class Work {
   readonly begun: string[] = [];
   readonly #ends: (() => void)[] = [];
@@ -42,7 +42,7 @@ it("[AC224] one caller has a few calls under way, the rest waits, and more than 
   const calls = Array.from({ length: all }, (_, i) => scheduler.run(caller("a"), work.run(`${i}`)));
   await rounds(2 * all);
   expect(work.begun).toEqual(["0", "1", "2", "3"]);
-  // The queue holds what waits; those that are under way have left it.
+  // The queue holds waiting calls; running ones have left it.
   const more = Array.from({ length: limits.callerCalls }, () => scheduler.run(caller("a"), work.run("more")));
   const over = await scheduler.run(caller("a"), work.run("over"));
   expect(over).toMatchObject({ problem: "busy", details: { retry_ms: expect.any(Number) } });
@@ -74,7 +74,7 @@ it("[AC224] the owner's begin at once, whatever others wait for", async () => {
   expect(scheduler.pending).toBe(calls.length);
 });
 
-it("[AC224] while the process has no rest, one begins at a time and others wait", async () => {
+it("[AC224] while the process is busy, one begins at a time and others wait", async () => {
   let idle = 0;
   const scheduler = new CallScheduler(new OwnerFirst(), () => ({ active: performance.now(), idle }));
   const begun: number[] = [];
@@ -86,7 +86,7 @@ it("[AC224] while the process has no rest, one begins at a time and others wait"
   expect(begun).toEqual([0, 1, 2]);
 });
 
-it("[AC225] what waits for a connection that has closed never begins", async () => {
+it("[AC225] a call queued for a closed connection never begins", async () => {
   const scheduler = rested();
   const work = new Work();
   const gone = new AbortController();
@@ -106,7 +106,7 @@ it("[AC225] what waits for a connection that has closed never begins", async () 
   });
 });
 
-it("[AC260] work in pieces waits for a turn for each, goes on before what is new, and lets others between", async () => {
+it("[AC260] work in pieces waits for a turn for each, continues before new work, and lets others run in between", async () => {
   const scheduler = rested();
   const done: string[] = [];
   const long = scheduler.run(caller("a"), async (turn) => {
@@ -124,7 +124,7 @@ it("[AC260] work in pieces waits for a turn for each, goes on before what is new
   expect(scheduler.pending).toBe(0);
 });
 
-it("[AC260] work in pieces that is not its turn yet keeps nobody else from working", async () => {
+it("[AC260] work in pieces that waits for its turn blocks nobody else", async () => {
   let idle = 0;
   const scheduler = new CallScheduler(new OwnerFirst(), () => ({ active: 0, idle }));
   const done: string[] = [];
@@ -134,14 +134,14 @@ it("[AC260] work in pieces that is not its turn yet keeps nobody else from worki
   });
   const other = scheduler.run(caller("b"), async () => void done.push("b"));
   for (let i = 0; i < 10 && done.length < 2; i++) {
-    idle++; // far less than what a call that waits for something takes
+    idle++; // far less than a call that waits for something
     await rounds(3);
   }
   expect(done).toEqual(["b", "a"]);
   await Promise.all([long, other]);
 });
 
-it("[AC260] the end of a call is never too much for its caller, and comes next", async () => {
+it("[AC260] the end of a call is never over its caller's limit, and comes next", async () => {
   const scheduler = rested();
   const work = new Work();
   const all = limits.callerCalls + limits.callerQueue;

@@ -19,22 +19,22 @@ interface Waiting {
 
 interface Queue {
   running: number;
-  /** What has begun already and goes on with its next piece: before anything new of the same caller. */
+  /** Started work that continues with its next piece: before anything new of the same caller. */
   readonly next: Set<Waiting>;
   readonly waiting: Set<Waiting>;
 }
 
-/** Work that a caller has asked for. `turn`: what takes long waits here between two pieces. */
+/** Work that a caller has requested. `turn`: long work waits here between two pieces. */
 type Work<T> = (turn: () => Promise<void>) => Promise<T>;
 
 interface Care {
   /** Nobody waits for the answer any more. */
   readonly signal?: AbortSignal | undefined;
-  /** It ends what the same caller has asked for before, and is never too much. */
+  /** It ends an earlier request of the same caller, and is never over the limit. */
   readonly isNext?: boolean;
 }
 
-/** How busy this process has been and how long it has rested, since it began. */
+/** How long this process has been busy and idle since it began. */
 interface LoopTime {
   readonly active: number;
   readonly idle: number;
@@ -47,7 +47,7 @@ export class CallScheduler {
   #last: LoopTime = { active: 0, idle: 0 };
   #lastMs = Number.NEGATIVE_INFINITY;
   #isLooking = false;
-  /** The calls that work, and how long the process had rested when they began. */
+  /** The running calls, and the process's idle time when they began. */
   readonly #working = new Map<Waiting, number>();
 
   constructor(owner = new OwnerFirst(), loopTime: () => LoopTime = () => performance.eventLoopUtilization()) {
@@ -91,7 +91,7 @@ export class CallScheduler {
     });
   }
 
-  /** Work that has begun waits for its next turn. It does not count as working meanwhile. */
+  /** Started work waits for its next turn. It does not count as running meanwhile. */
   #turn(queue: Queue, working: Waiting): Promise<void> {
     this.#working.delete(working);
     return new Promise((goOn) => {
@@ -119,7 +119,7 @@ export class CallScheduler {
     if (queue.running + queue.next.size + queue.waiting.size === 0) this.#queues.delete(who);
   }
 
-  /** Begins one call, in a later round of the loop: what has come in meanwhile comes before it. */
+  /** Begins one call, in a later round of the loop: calls that have arrived meanwhile come first. */
   #look(afterMs = 0): void {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -130,7 +130,7 @@ export class CallScheduler {
       if (!this.#hasRested()) return this.#look(REST_LOOK_MS);
       this.#last = this.#loopTime();
       this.#lastMs = performance.now();
-      // Behind those of its own caller, and its caller behind all others.
+      // After those of its own caller, and its caller after all others.
       const [who, queue, waiting] = next;
       this.#queues.delete(who);
       this.#queues.set(who, queue);

@@ -24,12 +24,12 @@ const TAG_BYTES = 16;
 
 type Variables = Record<string, string>;
 
-/** Returns in the process that goes on. In the first one it does not return. */
+/** Returns in the process that continues. In the first one it does not return. */
 export function startClean(): void {
   const handover = process.env[HANDOVER];
   if (handover !== undefined) return takeOver(handover);
   const { kept, handed } = split(process.env);
-  // Whoever has started this one with a channel to speak through would lose it.
+  // A parent that started this one with an IPC channel would lose it.
   const isTalking = process.env["NODE_CHANNEL_FD"] !== undefined;
   if (Object.keys(handed).length === 0 || isTalking || process.execve === undefined) return;
   try {
@@ -62,7 +62,7 @@ function seal(variables: Variables): string {
   return `${key.toString("base64url")}:${path}`;
 }
 
-/** Only in memory: what is set now does not show in `/proc`. */
+/** Only in memory: values set now do not show in `/proc`. */
 function takeOver(handover: string): void {
   delete process.env[HANDOVER];
   const colon = handover.indexOf(":");

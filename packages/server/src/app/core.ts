@@ -33,7 +33,8 @@ export async function openCore(config: Config, log: Log, env: Env, shutdown: Shu
   shutdown.register("store", () => store.close());
   const kernel = new Kernel(env, store);
   shutdown.register("kernel", () => kernel.close());
-  // What is deleted is known before the first call, so that none waits for it. A store that is away is asked again by the calls.
+  // Deletions are loaded before the first call, so that none waits for them. If the store is unavailable, the
+  // calls ask it again.
   await kernel.deletions.ready().catch(() => undefined);
   const { nodes, leave } = await joinNodes(kernel, config, log);
   shutdown.register("nodes", leave);
@@ -54,7 +55,7 @@ export function linkTo(url: string, auth: Auth): string {
   return `${url}/?link=${auth.makeLink()}`;
 }
 
-/** Where several nodes share the database, each hears of what the others revoke. */
+/** If several nodes share the database, each learns of the others' revocations. */
 async function shareRevocations(store: Store, auth: Auth): Promise<Revocations | undefined> {
   if (!store.nodes) return undefined;
   const revocations = new Revocations(store.audit);
@@ -63,7 +64,7 @@ async function shareRevocations(store: Store, auth: Auth): Promise<Revocations |
   return revocations;
 }
 
-/** The database: the one that is named, or the file, unless another server has that: then where that one is. */
+/** The database: the named one, or the file, unless another server has that open: then that server's. */
 async function openStore(config: Config, auth: Auth): Promise<Store> {
   if (config.database) return openNamed(config.database);
   try {
@@ -74,7 +75,7 @@ async function openStore(config: Config, auth: Auth): Promise<Store> {
   }
 }
 
-/** Whoever starts a second server for a data directory wants to see the first one, or to serve another folder. */
+/** Starting a second server for a data directory means opening the first one, or serving another folder. */
 function inUse({ home, root }: Config, first: ServerAddress | undefined, auth: Auth): string {
   if (first === undefined)
     return `the database in ${home} is in use. Stop the process that uses it, or choose another --home`;

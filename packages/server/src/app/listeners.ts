@@ -21,9 +21,9 @@ interface Arrivals {
 
 interface Listening {
   readonly port: number;
-  /** Of the plain socket for commands, where there is one. */
+  /** The plain socket's address, for commands, if there is one. */
   readonly localPort?: number;
-  /** What a person should know about it, in sentences. */
+  /** Messages for the user about it, in sentences. */
   readonly notes: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const BOUNDS = {
   connectionsCheckingInterval: 2_000,
   keepAliveTimeout: 30_000,
   maxHeaderSize: 16 * 1024,
-  requireHostHeader: false, // the guard asks for it, and leaves a line
+  requireHostHeader: false, // the guard requires it, and logs a line
 };
 
 export class Listeners {
@@ -51,7 +51,7 @@ export class Listeners {
     for (const server of this.#all()) {
       server.maxConnections = MAX_CONNECTIONS;
       server.on("connection", arrivals.connection);
-      // Whoever asks first whether to send a body is told when it is known who it is.
+      // A client that first asks whether to send a body is answered after authentication.
       server.on("checkContinue", request);
       server.on("upgrade", arrivals.upgrade);
       server.on("clientError", endUnread);
@@ -59,14 +59,14 @@ export class Listeners {
   }
 
   async open(config: Config, onError: (error: Error) => void): Promise<Listening> {
-    // The port that people know comes last: by the time of the first request the caller has both.
+    // The public port comes last: by the first request the caller has both.
     const localPort = this.#local && (await listen(this.#local, LOCAL, 0));
     const { port, notes } = await listenSomewhere(this.#main, config);
     for (const server of this.#all()) server.on("error", onError);
     return { port, notes, ...(localPort === undefined ? {} : { localPort }) };
   }
 
-  /** Takes in nobody more. */
+  /** Accepts no more connections. */
   close(): void {
     for (const server of this.#all()) server.close();
   }
@@ -80,7 +80,7 @@ export class Listeners {
   }
 }
 
-/** On the port of the configuration; where nobody asked for that one and it is taken, on a free one. */
+/** On the configured port; if that is the default and taken, on a free one. */
 async function listenSomewhere(server: Server, { host, port, anyPort }: Config): Promise<Listening> {
   try {
     return { port: await listen(server, host, port), notes: [] };
@@ -101,7 +101,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-/** What the person who chose host and port can do about it. A port that is taken is told by whoever knows the command. */
+/** What the user can do about a failed host or port. The command explains a port that is taken. */
 function refusal(error: unknown, host: string, port: number): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case "EADDRNOTAVAIL":

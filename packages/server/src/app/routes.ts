@@ -54,7 +54,7 @@ export function routesOf(parts: RouteParts): Hono<{ Bindings: NodeBindings }> {
   });
 }
 
-/** Who asks, and calls of tools. */
+/** Authentication, and calls of tools. */
 function callRoutes({ auth, tools, gateway, httpGateway, parser }: RouteParts) {
   return {
     callerOf: (request) => httpGateway.callerOf(request),
@@ -97,7 +97,7 @@ function stateRoutes({ config, store, nodes, tools, gateway, ws, metrics, lag }:
   } satisfies Partial<HttpOptions>;
 }
 
-/** What is sent in and taken out whole. */
+/** Uploads and downloads of whole bodies. */
 function bodyRoutes({ config, store, kernel, tools, gateway, exports }: RouteParts) {
   const incoming = (body: ReadableStream<Uint8Array>) => (config.redactIngest ? redactBody(body) : body);
   return {
@@ -119,7 +119,7 @@ function bodyRoutes({ config, store, kernel, tools, gateway, exports }: RoutePar
   } satisfies Partial<HttpOptions>;
 }
 
-/** What is told as it happens, and the transport of models. */
+/** Event streams, and the transport for models. */
 function feedRoutes({ tools, gateway, announcer, mcp }: RouteParts) {
   return {
     events: (caller, conversation, query) =>
@@ -130,13 +130,13 @@ function feedRoutes({ tools, gateway, announcer, mcp }: RouteParts) {
   } satisfies Partial<HttpOptions>;
 }
 
-/** A session is a browser's: whoever has a token has nothing to prove there. */
+/** A session is a browser's: a token has nothing to prove there. */
 function notForTokens(gateway: CallGateway, caller: Caller): Problem | undefined {
   const refused = caller.by === "token" ? problem("forbidden", "sessions are for browsers") : undefined;
   return gateway.refusedWith(caller, refused);
 }
 
-/** A server whose database does not answer is not well, and says so: it can be taken out of turn until it is. */
+/** A server whose database does not answer reports that it is unhealthy, so a load balancer can skip it. */
 async function storeHealth(store: Store): Promise<{ ok: boolean; database?: string }> {
   try {
     await store.check?.();

@@ -40,16 +40,18 @@ export interface Running {
   readonly url: string;
   /** The link that lets the owner's browser in, once. */
   readonly link: string;
-  /** What a person should know about this start, in sentences. */
+  /** Messages for the user about this start, in sentences. */
   readonly notes: readonly string[];
   readonly kernel: Kernel;
   readonly store: Store;
   readonly auth: Auth;
   readonly tools: Tools;
   readonly quotas: Quotas;
-  /** The routes, for whoever wants to know them all. */
+  /** All routes, for callers that list them. */
   readonly app: Hono<{ Bindings: NodeBindings }>;
-  /** Everything accepted is durable, sockets are told, files are closed. The parts of which that did not work: none. */
+  /**
+   * Everything accepted is durable, sockets are closed, files are closed. Returns the parts that failed: normally none.
+   */
   stop(): Promise<readonly Part[]>;
 }
 
@@ -83,7 +85,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   return { url, link: linkTo(url, auth), notes, kernel, store, auth, tools, quotas, app, stop };
 }
 
-/** What is counted and reported of a server that runs. */
+/** The metrics and reports of a running server. */
 interface Monitor {
   readonly metrics: Metrics;
   readonly lag: ReturnType<typeof monitorEventLoopDelay>;
@@ -110,7 +112,7 @@ function startMonitor(kernel: Kernel, log: Log, shutdown: Shutdown): Monitor {
   return { metrics, lag, fault };
 }
 
-/** Where it is reached. */
+/** Its address. */
 function placeOf(config: Config, certificate: Certificate | undefined): Place {
   const own = { host: config.host, secure: certificate !== undefined, names: certificate?.names ?? [] };
   return { ...own, ...(config.origin === undefined ? {} : { origin: config.origin }) };
@@ -210,7 +212,8 @@ async function listen(
   shutdown.register("connections", () => listeners.closeAllConnections());
   const opened = await listeners.open(config, (error) => fault("server", error));
   const { port, localPort } = opened;
-  // Before anything is awaited: whoever comes now, a viewer of the server before this one, must not be told that it is the wrong place.
+  // Before anything is awaited: a client that arrives now, such as a viewer of the previous server, must not
+  // be told that it is in the wrong place.
   httpGateway.open(port, localPort);
   const confined = await tools.sandbox.state();
   const unconfined = confined.isChosen

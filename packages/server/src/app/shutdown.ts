@@ -7,7 +7,10 @@
 
 import type { Log } from "../system/log.ts";
 
-/** First nobody new is let in, then what runs ends, then what it wrote becomes durable, then the store closes. */
+/**
+ * First no new connections are accepted, then running turns end, then their writes become durable, then the store
+ * closes.
+ */
 const ORDER = [
   "upkeep",
   "leases",
@@ -20,7 +23,7 @@ const ORDER = [
   "sockets",
   "parser",
   "exports",
-  "files", // nobody edits any more; what it writes itself it waits for
+  "files", // nobody edits any more; it waits for its own writes
   "connections",
   "revocations",
   "nodes",

@@ -4,7 +4,7 @@
 export const QUIET_COMMANDS: readonly string[] = [
   ...[
     "ingest",
-    "acp", // its agent is the editor's, and gets what the editor gives it
+    "acp", // its agent is the editor's, and gets its environment from the editor
     "import",
     "ls",
     "show",

@@ -65,11 +65,11 @@ interface CallCare {
   readonly permitted?: readonly string[];
 }
 
-/** What an agent may call, for whoever lists it while no server runs. Only calls would need what the tools work on. */
+/** The tools of an agent, for listing them while no server runs. Only calls would need the parts behind the tools. */
 export function agentSchemas(): readonly ToolSchema[] {
   const providers: readonly string[] = [...AGENTS.keys(), ...acpAgents({}).map(({ provider }) => provider)];
   const turns = { providers } as Turns;
-  // The schemas name no part: only a call would reach for one, and nobody calls here.
+  // The schemas need no part: only a call would use one, and nobody calls here.
   const nothing = undefined as never;
   const table = tableOf(turns, nothing, nothing, nothing, nothing, { auth: nothing, audit: nothing }, "");
   return schemasOf(table).filter(({ access }) => may("agent", access));
@@ -106,7 +106,7 @@ interface AccessParts {
   readonly audit: AuditLog;
 }
 
-/** What is served. That it is what callers know (contract.ts), no tool more or less, is checked by a test. */
+/** The served tools. A test checks that they are exactly those in contract.ts. */
 export type ServedCalls = CallsOf<ReturnType<typeof toolsOf>>;
 
 export class Tools {
@@ -123,7 +123,7 @@ export class Tools {
   readonly files: Files;
   readonly audit: Audit;
   readonly sandbox: Sandbox;
-  /** Where secrets are to be taken out of what is stored. */
+  /** Whether secrets are to be removed from stored text. */
   readonly secrets: Secrets | undefined;
 
   constructor(kernel: Kernel, config: Config, log: Log, auth: Auth) {
@@ -205,7 +205,7 @@ export class Tools {
     return this.#table.tools.filter((each) => each.sensitive).map(({ name }) => name);
   }
 
-  /** Those that this caller may call: nobody is shown what is then refused. */
+  /** The tools that this caller may call: nobody sees one that would be refused. */
   schemasFor({ role }: Caller): readonly ToolSchema[] {
     return this.schemas().filter(({ access }) => may(role, access));
   }
@@ -282,7 +282,7 @@ export class Tools {
     return (answer ?? null) as ToolAnswer;
   }
 
-  /** The blocks as a caller may see them. One for each, because what a key has done is remembered by it. */
+  /** The blocks as a caller may see them. One for each, because it caches the results of its keys. */
   kernelFor({ agent, role }: Pick<Caller, "agent" | "role">): Kernel {
     if (role === "owner") return this.#kernel;
     const known = this.#views.get(agent);
@@ -304,7 +304,7 @@ export class Tools {
   /** A guarded file that is included would reach the agent unasked: it needs the owner's grant to that agent. */
   async #mayShow({ conversation, provider }: TurnRequest): Promise<Problem | undefined> {
     const record = await this.#kernel.conversation(conversation);
-    if (isProblem(record) || record.included.length === 0) return undefined; // a problem is told by the turn
+    if (isProblem(record) || record.included.length === 0) return undefined; // the turn shows the problem
     await this.files.ready();
     for (const id of record.included) {
       const block = await this.#kernel.block(id);
@@ -341,7 +341,7 @@ export class Tools {
     return this.#cursors.of(conversation).some(({ block }) => block === id);
   }
 
-  /** Stops every agent. Files are closed apart from it, when nobody can edit them any more. */
+  /** Stops every agent. Files are closed separately, when nobody can edit them any more. */
   async close(): Promise<void> {
     await Promise.all([this.turns.close(), this.#reruns.close()]);
     await this.#tracker.close();
@@ -349,7 +349,7 @@ export class Tools {
     await this.#searcher.close();
   }
 
-  /** A file that a call names is looked at on the disk first: what is read or edited is what is there. */
+  /** A file that a call names is first checked on disk: reads and edits use its current content. */
   async #touch(input: unknown): Promise<void> {
     const id = (input as { block_id?: unknown } | null | undefined)?.block_id;
     if (typeof id === "string" && this.files.isFile(id)) await this.files.touch(id);

@@ -17,7 +17,7 @@ import { Flow } from "./flow.ts";
 import { RECORD_LOOK_MS, RECORD_READ_BYTES } from "./limits.ts";
 import { KnownSessions } from "./log-import.ts";
 
-/** The exit code: whether everything is kept. */
+/** The exit code: whether everything is stored. */
 export async function recordTraffic(file: string, writer: number, home: string | undefined): Promise<number> {
   const isServed = await serves(home);
   if (!isServed) for await (const _ of follow(file, writer)); // until it has ended
@@ -28,7 +28,7 @@ export async function recordTraffic(file: string, writer: number, home: string |
     if (isKept) rmSync(file, { force: true });
     return isKept ? EXIT.done : EXIT.failed;
   } catch {
-    return EXIT.failed; // nobody is there to be told; the file stays
+    return EXIT.failed; // no client is left to tell; the file stays
   } finally {
     await client?.close();
   }
@@ -43,7 +43,7 @@ async function serves(home: string | undefined): Promise<boolean> {
   }
 }
 
-/** Whether every session is kept whole. */
+/** Whether every session is stored completely. */
 async function keep(client: BlockSource, lines: AsyncIterable<string>): Promise<boolean> {
   const routes = new SessionRoutes();
   const sessions = new Map<string, SessionKeeper>();
@@ -94,7 +94,7 @@ class SessionKeeper {
   }
 }
 
-/** `@scope/name` and spaces are nothing that an agent of ours can be called. */
+/** The lines of a file that is being written, until its last record, or until its writer is gone. */
 function nameOf(agent: string | undefined): string | undefined {
   const name = agent
     ?.toLowerCase()

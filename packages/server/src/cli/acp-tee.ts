@@ -30,7 +30,7 @@ export async function tee(
   process.stdin.on("data", (bytes: Buffer) => input.push(bytes));
   process.stdin.on("error", () => child.stdin.end());
   process.stdin.pipe(child.stdin);
-  child.stdin.on("error", () => undefined); // it is gone: how it ended is told below
+  child.stdin.on("error", () => undefined); // it is gone: its exit is reported below
   child.stdout.on("data", (bytes: Buffer) => output.push(bytes));
   child.stdout.pipe(process.stdout, { end: false });
   process.stdout.on("error", () => void child.kill("SIGTERM")); // the editor is gone

@@ -51,7 +51,7 @@ export const acp: Command = {
   },
 };
 
-/** Where the copy goes; undefined where there is no place for it. */
+/** The path of the copy; undefined if there is no place for it. */
 function trafficFile(home: string | undefined, open: (path: string) => TrafficFile): TrafficFile | undefined {
   try {
     const config = makeConfig({ env: process.env, ...(home === undefined ? {} : { home }) });

@@ -36,7 +36,7 @@ interface Arguments<O> {
   readonly positionals: readonly string[];
 }
 
-/** How many arguments it takes beside its options, at least and at most, and what it needs, in words. */
+/** How many arguments it takes besides its options, and a description of them. */
 export function readArguments<const O extends Readonly<Record<string, CommandOption>>>(
   { name, options }: Pick<Command, "name"> & { readonly options: O },
   args: readonly string[],
@@ -71,7 +71,7 @@ export function readArguments<const O extends Readonly<Record<string, CommandOpt
   return { values: values as Values<O>, positionals };
 }
 
-/** Node's messages go on with advice about how to quote dashes. */
+/** Node's messages continue with advice about quoting dashes. */
 function firstSentence(message: string): string {
   return message.split(/\. |\n/, 1)[0] ?? message;
 }

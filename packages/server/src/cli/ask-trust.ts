@@ -19,7 +19,7 @@ const questionSchema = z.object({
 
 type TrustQuestion = z.infer<typeof questionSchema>;
 
-/** Starts what `start` starts; where trust has to be asked for first, asks, or takes `isTrusted` for the answer. */
+/** Starts what `start` starts; if trust is needed first, asks, or uses `isTrusted` as the answer. */
 export async function withTrust<T>(
   client: BlockSource,
   isTrusted: boolean,

@@ -21,7 +21,7 @@ interface Now {
   readonly blocks: readonly BlockSnapshot[];
 }
 
-/** The exit code: that of the last turn which was seen. */
+/** The exit code: that of the last turn seen. */
 export async function follow(
   client: BlockSource,
   conversation: string,

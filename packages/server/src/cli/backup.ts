@@ -29,7 +29,7 @@ export const backup: Command = {
     const stamp = new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-");
     const file = resolve(positionals[0] ?? `blockyard-${stamp}.db`);
     if (existsSync(file)) throw new CommandError(`${file} already exists. Choose another name or delete it`);
-    const mask = process.umask(0o077); // everything that everybody wrote: as private as the home that it comes from
+    const mask = process.umask(0o077); // everybody's text: as private as the data directory that it comes from
     try {
       await copyDatabaseFile(path, file);
     } catch (error) {
@@ -84,7 +84,7 @@ export const restore: Command = {
   },
 };
 
-/** Gives the name under which the database that was there is kept. */
+/** Returns the name under which the previous database is kept. */
 async function putBack(file: string, path: string, replace: boolean): Promise<string | undefined> {
   const { isRestored, restoreSqliteStore } = await import("./database-copy.ts");
   try {
@@ -103,7 +103,7 @@ async function putBack(file: string, path: string, replace: boolean): Promise<st
   }
 }
 
-/** The file. A database on a server is copied by that server's own tools: `instead` says how. */
+/** The file. A server database is copied by that server's own tools: `instead` says how. */
 function databaseOf(home: string | undefined, instead: (address: DatabaseAddress) => string): string {
   const config = makeConfig({ env: process.env, ...(home === undefined ? {} : { home }) });
   if (config.database)

@@ -12,7 +12,7 @@ import type { Running } from "../app/serve.ts";
 import type { ServerCalls } from "../contract/index.ts";
 import { known } from "./block-source.ts";
 
-/** One way of a line: writes it, and later says that it came. */
+/** One way of a line: writes it, and later reports its arrival. */
 interface Way {
   write(line: string): void;
   close(): void;
@@ -20,7 +20,7 @@ interface Way {
 
 const GAP_MS = 4;
 
-/** Milliseconds of each of so many lines, written one after the other at a steady pace. */
+/** Milliseconds of each line, written one after the other at a steady pace. */
 export async function lineTimes(
   way: (seen: (text: string) => void) => Promise<Way>,
   lines: number,
@@ -85,7 +85,7 @@ export function throughServer({ url, auth, tools }: Running) {
   };
 }
 
-/** A socket server that passes on what it gets. */
+/** A socket server that forwards everything. */
 export async function throughNothing(seen: (text: string) => void): Promise<Way> {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1", perMessageDeflate: false });
   server.on("connection", (socket) => {

@@ -20,19 +20,19 @@ const PIECE = `${"a piece of the length that a flush has ".padEnd(54, ".")}\n`;
 const LINES = 60;
 const SEARCHES = 5;
 
-/** One figure, and what the least costs beside it where there is such a thing. */
+/** One figure, with the theoretical minimum beside it if there is one. */
 export interface Figure {
   readonly check: string;
   readonly value: number;
   readonly unit: string;
-  /** What the figure is compared with, and its own figure. */
+  /** The comparison, and its own figure. */
   readonly beside?: string;
   readonly floor?: number;
   /** The median of the pairs' ratios. */
   readonly ratio?: number;
 }
 
-/** One after the other, in a folder of their own; `home` has what is searched. */
+/** One after the other, in a folder of their own; `home` has the data to search. */
 export async function* figures(folder: string, home: string): AsyncGenerator<Figure> {
   yield* await appends(folder);
   yield* await feed(folder);
@@ -103,7 +103,7 @@ async function feed(folder: string): Promise<readonly Figure[]> {
   });
 }
 
-/** Over what the user has; none of it: nothing to say. */
+/** Over the user's data; without any, nothing to report. */
 async function searches(home: string): Promise<readonly Figure[]> {
   if (!hasDatabase(join(home, "blockyard.db"))) return [];
   const client = await openClient({ home });
@@ -139,7 +139,7 @@ async function perSecond(count: number, work: () => Promise<unknown>): Promise<n
   return (count * 1_000) / (performance.now() - startMs);
 }
 
-/** Both in turn, each going first every other time: the medians, and the median of the ratios. */
+/** Both in turn, each first every other time: the medians, and the median of the ratios. */
 async function pairs(a: () => Promise<number>, b: () => Promise<number>) {
   const rows: [number, number][] = [];
   for (let pair = 0; pair < PAIRS; pair++) {

@@ -28,7 +28,7 @@ export const bench: Command = {
       env: process.env,
       ...(values.home === undefined ? {} : { home: values.home }),
     });
-    // Beside the database: another folder may lie on another device.
+    // Beside the database: another folder may be on another device.
     const folder = mkdtempSync(join(existsSync(home) ? home : tmpdir(), "bench-"));
     try {
       const { figures } = await import("./bench-figures.ts");

@@ -18,7 +18,7 @@ export interface BlockSource {
 
 const EXITS: Partial<Record<ProblemCode, number>> = { not_found: EXIT.nothing, invalid: EXIT.usage };
 
-/** The answer, or the problem as a command's failure. What a command asks for is what it was told to. */
+/** The answer, or the problem as a command's failure. A command requests only what the user named. */
 export function known<T>(answer: T | Problem): T {
   if (!isProblem(answer)) return answer;
   throw new CommandError(answer.message, EXITS[answer.problem] ?? EXIT.failed);

@@ -1,4 +1,4 @@
-/** Blocks as terminal text: of what is long the ends are shown, and what is left out is counted. */
+/** Blocks as terminal text: a long one shows its ends and counts the rest. */
 import type { BlockSnapshot, TurnView } from "@blockyard/kernel";
 import { expect, test } from "vitest";
 import { commandSummary, timeline } from "../export/timeline.ts";
@@ -44,13 +44,13 @@ test.each<[string, BlockSnapshot, readonly string[]]>([
   expect(shownOf(block)).toEqual(expected);
 });
 
-test("[V122] a command whose output was cut is remembered by how much there was, not by the last line that was kept", () => {
+test("[V122] a command whose output was cut shows its size, not the last line that was kept", () => {
   const kept = "line 1\nline 2\nli";
   expect(commandSummary(blockOf("command", kept, { exitCode: 0 }))).toBe("li");
   expect(commandSummary(blockOf("command", kept, { truncatedChars: 508_894 }))).toBe("508,910 characters");
 });
 
-test("[V40] a line that is longer than the terminal is wide says that it is cut", () => {
+test("[V40] a line wider than the terminal says that it is cut", () => {
   const wide = options.width - 2;
   expect(shownOf(blockOf("tool_result", `${"x".repeat(wide)}\n${"y".repeat(wide + 1)}\n`))).toEqual([
     "x".repeat(wide),
@@ -107,7 +107,7 @@ test("[V25] a file that was moved is shown with its new place", () => {
   expect(shownOf(blockOf("file_change", "", { changes }))).toEqual(["modify a.txt", "moved to lib/b.txt"]);
 });
 
-test("[V121] quiet ones that follow each other are one line, and every one of them in full", () => {
+test("[V121] consecutive quiet ones are one line, and every one of them in full", () => {
   const part = { work: [], results: [], nested: [], branches: [] };
   const nodes = ["a.txt", "b.txt"].map((compactParams) => ({
     ...part,
@@ -119,7 +119,7 @@ test("[V121] quiet ones that follow each other are one line, and every one of th
   expect(shown(true)).toEqual(["● Read a.txt\n● Read b.txt\n"]);
 });
 
-test("[U13] why a turn failed is said once", () => {
+test("[U13] why a turn failed is shown once", () => {
   const turn = { status: "error", reason: "failed", error: "It died.", model: "m" } as TurnView;
   const error = blockOf("error", "It died.");
   const other = blockOf("error", "Another thing");

@@ -94,7 +94,7 @@ export function nodeText(node: ExportNode, options: TextOptions, depth = 0, arou
   return `${indent(own, depth)}${below}${ways}`;
 }
 
-/** What came of a call that its line says already. */
+/** Results that the call's line already shows. */
 function isLineOnly(result: ExportNode, call: BlockSnapshot, todo: BlockSnapshot | undefined): boolean {
   const known = { isFollowed: isFollowed(result), isLivingTodo: todo !== undefined };
   return collapsedOf({ block: result.block, call, source: ["x"], chars: 1, ...known }).form === "line";
@@ -107,14 +107,14 @@ interface Around {
   readonly todo?: BlockSnapshot | undefined;
 }
 
-/** `shown`: what stands above it. Why the turn failed is said once. */
+/** `shown`: the text above it. Why the turn failed is shown once. */
 export function turnText(turn: TurnView, options: TextOptions, shown: readonly BlockSnapshot[] = []): string {
   const isTold = shown.some(({ kind, content }) => kind === "error" && content === turn.error);
   const facts = turnFacts(turn, isTold);
   return facts === "" ? "" : `${sentence(`── ${facts}`, options)}\n\n`;
 }
 
-/** What the reader has to know whole, such as a warning: broken between words, not cut. */
+/** Text that the reader has to see whole, such as a warning: wrapped between words, not cut. */
 function sentence(text: string, { style, width, lineWidth = width }: TextOptions): string {
   return wrapped(oneLine(text, NOTICE_CHARS), lineWidth, 2)
     .split("\n")
@@ -150,7 +150,7 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
     const sources = sourcesOf(citations).map(
       ({ number, title, url }) => `${style.dim(oneLine(`[${number}] ${title ?? ""} ${url}`, width))}\n`,
     );
-    // What a sub-agent was asked stands among its work, where nothing else says who asked.
+    // A sub-agent's prompt is shown with its work if nothing else says who asked.
     const head = block.role === "user" && block.side ? promptHead(agentName(block.agent), style) : "";
     return `${head}${safeText(plain).trimEnd()}\n${sources.join("")}\n`;
   },
@@ -218,7 +218,7 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
   },
 };
 
-/** What the system notes, and below it who answered it, where it asked. */
+/** A system note, followed by who answered it, if it asked. */
 function noticeLine(block: BlockSnapshot, { style, width }: TextOptions): string {
   const { content, metadata } = block;
   const ask = askOf(metadata);
@@ -228,7 +228,9 @@ function noticeLine(block: BlockSnapshot, { style, width }: TextOptions): string
   return `${style.dim(oneLine(line, width))}\n${below}`;
 }
 
-/** `● Read src/a.ts · 12 lines`, `● $ npm test · 12 passed`; `isAbove`: what came of it stands below, whole or in part. */
+/**
+ * `● Read src/a.ts · 12 lines`, `● $ npm test · 12 passed`; `isAbove`: its results are shown below, whole or in part.
+ */
 export function callLine(
   block: BlockSnapshot,
   { style, width, isFull }: TextOptions,
@@ -246,7 +248,7 @@ export function callLine(
   const answer = deed === "ask" && state === "done" ? answerWords(block, results) : "";
   const short = cameWords(block, results) ?? answer;
   const came = ran ? commandSummary(ran) : isEnded ? short : undefined;
-  // A call that failed says how, where that is known; one that was denied has no outcome of its own.
+  // A failed call shows how, if known; a denied one has no outcome of its own.
   const how = state === "failed" && word === "failed" && came ? came : word;
   const isShown = isSaid || (isCommand && isAbove);
   const end =
@@ -256,7 +258,7 @@ export function callLine(
         ? oneLine(how, width / 2)
         : "";
   const name = isCommand ? "$" : oneLine(title, 40);
-  // The tool's own name, for whoever looks for it.
+  // The tool's own name, for searching.
   const own = isFull && toolName !== title ? ` ${style.dim(oneLine(toolName, 60))}` : "";
   const room = width - name.length - 16;
   const line = oneLine(subject, room);

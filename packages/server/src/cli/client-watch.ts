@@ -10,7 +10,7 @@ import { PARENT_LOOK_MS } from "./limits.ts";
 type Leaving = "input ended" | "output closed" | "told to stop" | "parent gone";
 
 export class ClientWatch {
-  /** How the client went. Never rejects. */
+  /** How the client ended. Never rejects. */
   readonly gone: Promise<Leaving>;
   readonly #aborted = new AbortController();
   #stop: () => void = () => undefined;
@@ -40,7 +40,7 @@ export class ClientWatch {
     this.#stop();
   }
 
-  /** Aborted when nobody is there who could read an answer. Of a client that only closed our input, one may be. */
+  /** Aborted when nobody can read an answer any more. If a client only closed our input, somebody may. */
   get signal(): AbortSignal {
     return this.#aborted.signal;
   }

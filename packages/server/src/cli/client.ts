@@ -13,7 +13,7 @@ import { readAddress, type ServerAddress } from "../system/address-file.ts";
 import { CommandError } from "./command.ts";
 
 export interface ServerClient {
-  /** Where it is asked; a browser may have to go elsewhere. */
+  /** The address for calls; a browser may need another one. */
   readonly url: string;
   readonly token: string;
   readonly call: CallServer;
@@ -74,7 +74,7 @@ export class TokenRefused extends CommandError {
   }
 }
 
-/** Where the server of this home says that it listens. */
+/** The address that the server of this data directory has recorded. */
 export function runningServer(home: string): ServerAddress {
   const server = readAddress(home);
   if (server && isAlive(server.pid)) return server;
@@ -109,7 +109,7 @@ async function reach(url: string, ask: () => Promise<Response>): Promise<Respons
   }
 }
 
-/** The owner's token of a home, where there is one that this account can read. */
+/** The owner's token of a data directory, if this account can read it. */
 export function ownerTokenIn(given: string | undefined): string | undefined {
   const { home } = makeConfig({ env: process.env, ...(given === undefined ? {} : { home: given }) });
   try {

@@ -9,7 +9,7 @@ import { openClient } from "./command-client.ts";
 const home = mkdtempSync(join(tmpdir(), "blockyard-client-"));
 afterAll(() => rmSync(home, { recursive: true }));
 
-it("[U8] a command does not wait for a server that hangs, and says which process that is", async () => {
+it("[U8] a command does not wait for a hanging server, and names its process", async () => {
   const first = await openClient({ home, create: true });
   // Takes connections, and answers none.
   const sockets = new Set<Socket>();

@@ -24,7 +24,7 @@ interface ClientOptions {
   readonly home?: string | undefined;
   /** The folder in which agents work; the present one by default. */
   readonly root?: string;
-  /** Makes the database where there is none yet. */
+  /** Creates the database if there is none yet. */
   readonly create?: boolean;
   /** How long it waits for others that have the database open. */
   readonly waitMs?: number;
@@ -63,7 +63,7 @@ function whyInUse(home: string): string {
   return `another blockyard command is using the database in ${home}. ${fix}`;
 }
 
-/** Does something with the blocks, and lets go of them. */
+/** Runs something with the blocks, then releases them. */
 export async function withClient<T>(
   options: ClientOptions,
   work: (client: BlockSource) => Promise<T>,
@@ -76,7 +76,7 @@ export async function withClient<T>(
   }
 }
 
-/** Undefined where no server answers. */
+/** Undefined if no server answers. */
 async function remoteClient(home: string): Promise<BlockSource | undefined> {
   const isNamed = Boolean(process.env["BLOCKYARD_URL"]);
   if (!isNamed && !existsSync(join(home, "server.json"))) return undefined;

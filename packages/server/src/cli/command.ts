@@ -6,7 +6,7 @@ export interface CommandOption {
   readonly type: "string" | "boolean";
   readonly short?: string;
   readonly multiple?: boolean;
-  /** What it does, for help and completion. */
+  /** Its purpose, for help and completion. */
   readonly summary: string;
   /** What its value is called in help. */
   readonly value?: string;

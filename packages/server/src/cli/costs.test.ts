@@ -1,4 +1,4 @@
-/** The costs as CSV: what a spreadsheet reads is what was summed, and nothing in it is run. */
+/** The costs as CSV: a spreadsheet reads the same sums, and runs nothing in it. */
 import type { CostRow } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { csvOf, tableOf } from "./costs.ts";
@@ -29,14 +29,14 @@ it.each([
   );
 });
 
-it("[U92] conversations come with their titles; a cost that is not known is empty", () => {
+it("[U92] conversations have their titles; an unknown cost is empty", () => {
   const rows = [{ ...row, conversation: "k3vq2mz", title: "Fix, it", cost_usd: null }];
   expect(csvOf({ rows }, ["conversation"])).toBe(
     `conversation,title,${HEAD}\r\nk3vq2mz,"Fix, it",${NUMBERS.replace("0.5", "")}\r\n`,
   );
 });
 
-it("[U92] a table fits its terminal, names a cost only where it is known, and says what to do about the others", () => {
+it("[U92] a table fits its terminal, shows a cost only if it is known, and says what to do about the others", () => {
   const none = { ...row, cost_usd: null, turns: 1 };
   const rows = [
     { ...row, conversation: "k3vq2mz", title: "A long title of a conversation", cost_usd: 1_234.5 },
@@ -53,7 +53,7 @@ it("[U92] a table fits its terminal, names a cost only where it is known, and sa
   );
 });
 
-it("[U92] a cost is at least what is known where an answer was cut, and the table says so", () => {
+it("[U92] a cost is a minimum if an answer was cut, and the table says so", () => {
   const cut = { ...row, unpriced: { turns: 0, input: 0, output: 0 }, uncounted: 1 };
   const lines = tableOf({ rows: [{ ...cut, model: "opus" }], total: cut }, ["model"], 100).split("\n");
   expect(lines.map((line) => line.split(/ +/).at(-1))).toEqual(["cost", "$0.50+", "$0.50+", "reported", ""]);

@@ -141,7 +141,7 @@ function numbersOf(row: CostRow): string[] {
   return [turns, input, cached, output, theirs].map((count) => count.toLocaleString("en-US")).concat(cost);
 }
 
-/** One line a row; a field with a comma, a quote or a break is quoted. What a spreadsheet would run as a formula is made text. */
+/** One line a row; a field with a comma, a quote or a newline is quoted. Formulas are turned into text. */
 export function csvOf({ rows }: Pick<Report, "rows">, by: readonly Group[]): string {
   const head = [
     ...by.flatMap((group) => (group === "conversation" ? [group, "title"] : [group])),

@@ -16,7 +16,7 @@ import { type Finding, plain } from "./finding.ts";
 
 const RESTORE = "restore a backup: blockyard restore FILE --replace";
 
-/** Also what is in it, where it is sound. */
+/** Also its content, if it is sound. */
 export function checkFile(path: string, hasServer: boolean): readonly Finding[] {
   const found = checkDatabase(path, hasServer);
   return found.state === "ok" && existsSync(path) ? [found, ...checkImports(path)] : [found];
@@ -86,7 +86,7 @@ export async function checkNamed(address: DatabaseAddress): Promise<Finding> {
   }
 }
 
-/** Also a link that leads nowhere. What is in a closed folder is not seen; the check of the home tells of that. */
+/** Also a dangling link. A closed folder hides its content; the check of the data directory reports that. */
 function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -96,7 +96,7 @@ function isThere(path: string): boolean {
 }
 
 /**
- * What is there, but is no database that could be opened: it is not given to SQLite, which takes an empty file for a new
+ * Exists, but is not a database that could be opened: it is not passed to SQLite, which treats an empty file as a new
  * database.
  */
 function unusableDatabase(path: string): Pick<Finding, "message" | "fix"> | undefined {

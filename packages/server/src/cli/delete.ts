@@ -58,7 +58,7 @@ async function remove(client: BlockSource, given: string, isSure: boolean, isJso
   printNote(asTyped(`To undo within ${UNDO_SECONDS} seconds: blockyard delete ${conversation} --undo`));
 }
 
-/** Who cannot be asked has to say it beforehand. */
+/** Without a terminal the option has to be given beforehand. */
 async function confirmed({ conversation, title, blocks }: ConversationView): Promise<boolean> {
   if (!process.stdin.isTTY)
     throw new CommandError(
@@ -77,7 +77,10 @@ async function confirmed({ conversation, title, blocks }: ConversationView): Pro
   }
 }
 
-/** A deleted conversation is in no list, but the audit log has its id: its beginning names it where no other was deleted lately. */
+/**
+ * A deleted conversation is in no list, but the audit log has its id: a prefix names it if it is unique among recent
+ * deletions.
+ */
 async function deletedId(client: BlockSource, given: string): Promise<string> {
   const since = Date.now() - 2 * limits.deletedUndoMs;
   const { entries } = known(await client.call("audit.list", { action: "conversation.delete", since }));

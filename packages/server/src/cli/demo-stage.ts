@@ -67,12 +67,12 @@ export async function play(
   stopped: AbortSignal,
 ): Promise<Verdict> {
   const { url, page, ownerToken, auth } = stage;
-  // Names that nobody has: at the end their tokens are taken back, and only those.
+  // Unused names: at the end their tokens are revoked, and only those.
   const suffix = randomName(nodeEnv, 4);
   const names = CAST.map((name) => `${name}-${suffix}`);
   const seats: Seat[] = names.map((agent) => seatAt(url, agent, auth.create(agent, "agent")));
   let began = performance.now();
-  /** A demo in which nobody did anything would show nothing. */
+  /** A demo without any action would show nothing. */
   const hasActed = new Set<string>();
   try {
     return await runScenario({

@@ -126,7 +126,7 @@ function missingHome(home: string): Finding {
   return { ...closed, message: `${home} cannot be created: ${closed.message}` };
 }
 
-/** What is no folder, or another account's, is not looked into. */
+/** Anything but a folder of this account is not checked. */
 function closedHome(home: string): Finding | undefined {
   const fix = "choose another directory with --home";
   if (!statSync(home).isDirectory())
@@ -146,7 +146,7 @@ function otherFolder(home: string): Finding | undefined {
   return { check: "home", state: "fail", message, fix: "choose an empty directory with --home" };
 }
 
-/** What a server would refuse to start with. Makes nothing: the owner's token is there. */
+/** What would stop a server from starting. Creates nothing: the owner's token exists. */
 function unusableTokens(home: string): readonly Finding[] {
   try {
     new Auth(home, "owner", Date.now).list();
@@ -167,7 +167,7 @@ const SLOW_FIX = "run it in a terminal; if it answers there, this machine was on
 
 interface ServerFinding {
   readonly server: Finding;
-  /** How it says that commands run. */
+  /** How commands are confined. */
   readonly sandbox?: string;
 }
 
@@ -204,7 +204,7 @@ async function checkServer(home: string): Promise<ServerFinding> {
   }
 }
 
-/** What the server says of it; where none runs, whether the program is there that it would use. */
+/** The running server's answer; without one, whether the program that it would use is there. */
 export function checkSandbox(
   words: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
@@ -243,7 +243,7 @@ async function checkAgent(
   return { check, state: "ok", message: `${message}${account}` };
 }
 
-/** An agent over ACP, where it is there. Nobody needs all of them: of one that is missing only who has named it hears. */
+/** An agent over ACP, if it is installed. Nobody needs all of them: a missing one is reported only if it was named. */
 export async function checkAcpAgent(
   agent: AcpAgent,
   env: Readonly<Record<string, string | undefined>>,
@@ -257,7 +257,7 @@ export async function checkAcpAgent(
     const fix = `correct ${variable}, or remove it`;
     return isNamed ? [{ check, state: "warn", message: `${name} was not found`, fix }] : [];
   }
-  // The first word of a line that somebody wrote may be any program, such as a runtime: its version says nothing.
+  // The first word of a custom command may be any program, such as a runtime: its version says nothing.
   if (isNamed) return [{ check, state: "ok", message: `started with ${file}, as ${variable} says` }];
   const said = await versionOf(file, childEnvironment("acp", env, agent.variables));
   if ("message" in said) return [{ check, state: "ok", message: said.message }];

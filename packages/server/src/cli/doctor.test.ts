@@ -1,4 +1,4 @@
-/** What the doctor finds, and that it leaves everything as it was. */
+/** What the doctor finds, and that it changes nothing. */
 import {
   chmodSync,
   copyFileSync,
@@ -77,7 +77,7 @@ describe("[AC54] the doctor", () => {
     chmodSync(join(home, "token"), 0o600);
   });
 
-  it("[S46] [AC54] sees a database that is taken away under a server, also when it is looked at before the next write", async () => {
+  it("[S46] [AC54] notices a database that is removed under a server, also before the next write", async () => {
     const running = await start();
     const path = join(home, "blockyard.db");
     renameSync(path, `${path}.away`);
@@ -96,7 +96,7 @@ describe("[AC54] the doctor", () => {
     for (const name of readdirSync(home)) if (name.includes(".rescued-")) rmSync(join(home, name));
   });
 
-  it("[U60] says how commands run in the running server, and which folder it serves", async () => {
+  it("[U60] reports how commands run in the running server, and which folder it serves", async () => {
     const running = await start();
     const findings = await examine(home, process.env);
     expect(named(findings, "sandbox")?.message).toMatch(
@@ -121,7 +121,7 @@ describe("[AC54] the doctor", () => {
     ]);
   });
 
-  it("[U60] without a server it says what is not installed, and nothing of what it has not tried", () => {
+  it("[U60] without a server it reports what is not installed, and nothing that it has not tried", () => {
     const missing = checkSandbox(undefined, { PATH: "/nowhere" });
     if (process.platform === "linux")
       expect(missing).toMatchObject([
@@ -160,7 +160,7 @@ describe("[AC54] the doctor", () => {
     ]);
   });
 
-  it("[U102] an agent that does not say its version in time is not taken for a broken one", async () => {
+  it("[U102] an agent that does not state its version in time does not count as broken", async () => {
     const slow = join(mkdtempSync(join(folder, "bin-")), "slow");
     writeFileSync(slow, "#!/bin/sh\nexec sleep 30\n", { mode: 0o755 });
     expect(await versionOf(slow, { PATH: process.env["PATH"] }, 100)).toEqual({
@@ -169,7 +169,7 @@ describe("[AC54] the doctor", () => {
     });
   });
 
-  it("[S43] [AC54] says that a restore was interrupted, and who finishes it", () => {
+  it("[S43] [AC54] reports that a restore was interrupted, and who finishes it", () => {
     const path = join(home, "blockyard.db");
     renameSync(path, `${path}.restored`);
     expect(checkDatabase(path, false)).toMatchObject({
@@ -179,7 +179,7 @@ describe("[AC54] the doctor", () => {
     renameSync(`${path}.restored`, path);
   });
 
-  it("[AC54] gives no advice to close what is no home", () => {
+  it("[AC54] does not advise closing a folder that is no data directory", () => {
     const file = join(folder, "file");
     writeFileSync(file, "", { mode: 0o644 });
     expect(checkHome(file)).toEqual([
@@ -208,7 +208,7 @@ describe("[AC54] the doctor", () => {
     ]);
   });
 
-  it("[AC54] says that a data directory cannot be made where nobody can make one", () => {
+  it("[AC54] reports that a data directory cannot be created", () => {
     const file = join(folder, "in-the-way");
     writeFileSync(file, "");
     expect(checkHome(join(file, "below", "home"))).toMatchObject([
@@ -253,7 +253,7 @@ describe("[AC54] the doctor", () => {
     expect(tokens()).toMatchObject({ state: "fail", fix: expect.stringMatching(/^delete it, then create/) });
   });
 
-  it("[AC54] finds a damaged database and leaves a sound one as it was", () => {
+  it("[AC54] finds a damaged database and leaves a sound one unchanged", () => {
     const path = join(home, "blockyard.db");
     const bytes = readFileSync(path);
     expect(checkDatabase(path, false).state).toBe("ok");
@@ -270,7 +270,7 @@ describe("[AC54] the doctor", () => {
     expect(checkDatabase(copy, false).state).toBe("fail");
   });
 
-  it("[AC54] finds what is there in the database's place and is none", () => {
+  it("[AC54] finds a file in the database's place that is not one", () => {
     const place = mkdtempSync(join(folder, "place-"));
     const path = join(place, "blockyard.db");
     const found = () => checkDatabase(path, false);
@@ -290,7 +290,7 @@ describe("[AC54] the doctor", () => {
 
   // To root every file is open.
   it.skipIf(process.getuid?.() === 0)(
-    "[AC54] finds a database that may not be read, and says how to open it",
+    "[AC54] finds a database without read permission, and says how to open it",
     () => {
       const path = join(folder, "closed.db");
       copyFileSync(join(home, "blockyard.db"), path);

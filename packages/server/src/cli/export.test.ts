@@ -1,4 +1,4 @@
-/** Where an export is written to, and what becomes of what was there. */
+/** The target of an export, and what happens to its previous content. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -32,7 +32,7 @@ async function* body(...pieces: readonly string[]) {
   yield* pieces;
 }
 
-it("[U19] a file is written whole, and beside it nothing is touched", async () => {
+it("[U19] a file is written whole, and nothing beside it changes", async () => {
   writeFileSync(join(folder, "a.html.part"), "mine");
   await writeWhole(join(folder, "a.html"), body("one ", "two"));
   expect(readFileSync(join(folder, "a.html"), "utf8")).toBe("one two");
@@ -65,7 +65,7 @@ it("[U4] what cannot be written is one sentence, whatever the system calls it", 
   expect(readdirSync(folder).toSorted()).toEqual(["d", "f"]);
 });
 
-it.runIf(existsSync("/dev/full"))("[U4] an output that is full is one sentence too", () => {
+it.runIf(existsSync("/dev/full"))("[U4] a full output is one sentence too", () => {
   const { status, stderr } = spawnSync(process.execPath, [MAIN, "--version"], {
     stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
     encoding: "utf8",
@@ -73,7 +73,7 @@ it.runIf(existsSync("/dev/full"))("[U4] an output that is full is one sentence t
   expect([status, stderr]).toEqual([1, "blockyard: cannot write the output (ENOSPC)\n"]);
 });
 
-it("[U4] a home that is none is one sentence", () => {
+it("[U4] an invalid data directory is one sentence", () => {
   writeFileSync(join(folder, "file"), "");
   const args = [MAIN, "token", "list", "--home", join(folder, "file")];
   const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });

@@ -85,7 +85,7 @@ export const exportCommand: Command = {
   },
 };
 
-/** The file appears when it is whole: an export that fails leaves what was there. A link stays one. */
+/** The file appears when it is complete: a failed export leaves the previous one. A link stays one. */
 export async function writeWhole(file: string, body: AsyncIterable<string | Uint8Array>): Promise<void> {
   try {
     const there = await stat(file).catch(() => undefined);
@@ -97,7 +97,7 @@ export async function writeWhole(file: string, body: AsyncIterable<string | Uint
       await writeTo(temporary, "wx", body);
       await rename(temporary, place);
     } finally {
-      await rm(temporary, { force: true }); // where it was moved, there is none
+      await rm(temporary, { force: true }); // if it was moved, there is none
     }
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;

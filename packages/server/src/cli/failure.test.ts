@@ -28,12 +28,12 @@ it.each<[string, unknown, RegExp]>([
     system("EACCES", { syscall: "open", path: "/x" }),
     /^cannot use \/x \(EACCES\)\. Check its owner/,
   ],
-])("[U4] %s is told in a sentence that names the fix", (_, error, expected) => {
+])("[U4] %s is reported in a sentence that names the fix", (_, error, expected) => {
   expect(sentenceOf(error)).toMatch(expected);
   expect(sentenceOf(error)).not.toMatch(/\n\s+at /);
 });
 
-it("[U4] only a bug is told with where it happened", () => {
+it("[U4] only a bug is reported with its stack", () => {
   expect(sentenceOf(new TypeError("x is not a function"))).toMatch(/\n\s+at /);
   expect(sentenceOf(system("ERR_INVALID_ARG_TYPE", { syscall: "x" }))).toMatch(/\n\s+at /);
 });

@@ -7,7 +7,7 @@ export interface Finding {
   readonly fix?: string;
 }
 
-/** What a program printed, as one short line without control characters. */
+/** A program's output, as one short line without control characters. */
 export function plain(text: string, most = 120): string {
   return text
     .replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")

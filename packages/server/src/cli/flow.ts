@@ -1,7 +1,7 @@
 /** A stream on its way from its reader to its writer. */
 import { PIPE_START_BYTES, PIPE_START_LINES, PIPE_WAITING_BYTES } from "./limits.ts";
 
-/** The stream on its way from the reader to the keeper, bounded: a slow keeper slows the agent, a gone one does not. */
+/** The stream between the reader and the recorder, bounded: a slow recorder slows the agent, a closed one does not. */
 export class Flow {
   readonly #chunks: Uint8Array[] = [];
   #bytes = 0;
@@ -26,7 +26,7 @@ export class Flow {
     this.#wakeKeeper?.();
   }
 
-  /** Nobody takes anything any more. */
+  /** Nobody reads any more. */
   giveUp(): void {
     this.#isGivenUp = true;
     this.#chunks.length = 0;

@@ -14,13 +14,13 @@ import { asTyped } from "./typed-command.ts";
 
 interface Followed {
   readonly conversation: string;
-  /** Blocks that were born before are not told. */
+  /** Earlier blocks are not shown. */
   readonly since: number;
   readonly turn: string;
   /** The block with the prompt, or with the message that waits, where this command has sent it. */
   readonly prompt?: string;
   readonly waits?: boolean;
-  /** What it has written before, and is shown first. */
+  /** Its earlier output, which is shown first. */
   readonly before?: readonly BlockSnapshot[];
   /** What Ctrl-C does instead of stopping it: the agent works on. */
   readonly leave?: () => never;
@@ -46,16 +46,16 @@ export async function followTurn(
 ): Promise<number> {
   const { isJson, isFull, allowsAll, isWatching } = options;
   const text = { style: styleFor(process.stdout), width: terminalWidth(), lineWidth: lineWidth(), isFull };
-  /** It waited, and was taken out of the queue: its turn will never begin. */
+  /** It was queued, and was removed: its turn will never begin. */
   let isDropped = false;
-  /** What the agent asked for and was not given. */
+  /** Requests of the agent that were denied. */
   let denied = 0;
-  /** What it asked for and nobody answered while it worked. */
+  /** Its asks that nobody answered while it worked. */
   let unanswered = 0;
   /** How to allow what nobody could be asked. */
   let how: string | undefined;
   const errors: BlockSnapshot[] = [];
-  /** What another turn asks is answered by whoever started that. */
+  /** Another turn's asks are answered by the command that started it. */
   const isOwn = ({ metadata }: BlockSnapshot) => metadata.turn === undefined || metadata.turn === turn;
   const follower = new Follower(client, conversation, since, {
     ...{ text, folder },
@@ -81,7 +81,7 @@ export async function followTurn(
     },
   });
   const interrupt = untilInterrupted(client, { conversation, turn }, leave);
-  // Said when it can be taken back: whoever reads it may press Ctrl-C at once.
+  // Printed when it can be undone: a reader may press Ctrl-C at once.
   if (waits) printNote("Another turn is running in this conversation. This one is queued.");
   try {
     await follower.begin(before);
@@ -131,7 +131,7 @@ async function conclude(facts: string, next: string): Promise<void> {
   printNote(next);
 }
 
-/** The server went away, or would not go on: what to do when it is back. */
+/** The server stopped, or refused to continue: what to do when it is back. */
 function withNext(error: unknown, conversation: string): unknown {
   if (!(error instanceof CommandError)) return error;
   return new CommandError(
@@ -163,7 +163,7 @@ async function endOf(client: BlockSource, conversation: string, id: string): Pro
     await client.call("conversation.read", { conversation, blocks: 0 }),
   );
   const isOne = ({ turn }: TurnView) => turn === id;
-  // The newest are read; behind many that the agent has begun by itself it is found among all.
+  // Reads the newest; if the agent has begun many turns after it, searches all.
   const isOlder = whole.turns > turns.length && !turns.some(isOne);
   const found = (isOlder ? known(await client.call("turn.list", { conversation })).turns : turns).find(isOne);
   return found?.status === "running" ? undefined : found;

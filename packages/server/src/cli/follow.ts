@@ -16,15 +16,17 @@ export interface FollowerPort {
   readonly text: TextOptions;
   /** Where the agent works: paths in it are shown without it. */
   readonly folder?: string | undefined;
-  /** A clock that only goes forward. */
+  /** A monotonic clock. */
   readonly now?: () => number;
   /** Shows a piece of text. */
   show(text: string): Promise<void>;
-  /** Told every block that has ended, once. */
+  /** Called with every block that has ended, once. */
   ended(block: BlockSnapshot): Promise<void>;
-  /** Told every request, once. Whether it was put to somebody here, with what belongs to it, such as a plan. */
+  /**
+   * Called with every ask, once. Returns whether it was put to somebody here, with what belongs to it, such as a plan.
+   */
   asked(block: BlockSnapshot): Promise<boolean>;
-  /** Told a message that waited and is not sent, because the turn before it was stopped. */
+  /** Called with a queued message that is not sent, because the turn before it was stopped. */
   held?(block: BlockSnapshot): Promise<void>;
 }
 
@@ -35,27 +37,27 @@ export class Follower {
   /** Blocks that have not ended. */
   readonly #open = new Map<string, BlockSnapshot>();
   readonly #asked = new Set<string>();
-  /** Calls whose request was put to somebody here. */
+  /** Calls whose ask was put to somebody here. */
   readonly #put = new Set<string>();
-  /** What belongs to such a call, until it is known how the request was answered: it may have been edited for the answer. */
+  /** The context of such a call, until the answer is known: it may have been edited for the answer. */
   readonly #waiting = new Set<string>();
-  /** The last calls that have ended: their results may come behind their end. */
+  /** The last calls that have ended: their results may come later. */
   readonly #calls = new Map<string, BlockSnapshot>();
   /** Calls whose line is shown, and that have not ended. */
   readonly #headed = new Set<string>();
   /** When each call that runs was first seen. */
   readonly #since = new Map<string, number>();
-  /** Calls whose line was shown because they take long: nothing that came of them is. */
+  /** Calls whose line was shown because they take long, without results so far. */
   readonly #early = new Set<string>();
-  /** The one of them that nothing stands below. */
+  /** The one of them that is the last line. */
   #last: string | undefined;
   #seq: number;
-  /** What came with the last news: a call's result may be among it, and says more exactly what was run. */
+  /** The blocks of the last change: a call's result may be among them, and states more exactly what was run. */
   #arriving: readonly BlockSnapshot[] = [];
-  /** The block that is shown while it grows, and how much of it is. */
+  /** The block that is shown while it grows, and how much of it is shown. */
   #growing: { readonly id: string; shown: string } | undefined;
 
-  /** `since`: blocks that were born before are not told. */
+  /** `since`: earlier blocks are not shown. */
   constructor(client: BlockSource, conversation: string, since: number, port: FollowerPort) {
     this.#client = client;
     this.#seq = since;
@@ -63,7 +65,7 @@ export class Follower {
     this.#port = port;
   }
 
-  /** Shows what was there before. */
+  /** Shows the existing blocks. */
   async begin(blocks: readonly BlockSnapshot[]): Promise<void> {
     for (const block of blocks) await this.#take(block);
   }
@@ -81,7 +83,7 @@ export class Follower {
     const { patches, new_blocks, seq } = known(answer);
     this.#seq = seq ?? this.#seq;
     this.#arriving = new_blocks;
-    // What went on first: a call that was refused says so before its result and what follows stand below it.
+    // Continued blocks first: a denied call shows that before its result and the rest appear below it.
     for (const patch of patches) {
       const block = this.#open.get(patch.block_id);
       if (block) await this.#take(patched(block, patch));
@@ -92,13 +94,13 @@ export class Follower {
     return patches.length === 0 && new_blocks.length === 0;
   }
 
-  /** Ends the line that somebody is in the middle of, where what follows is not theirs. */
+  /** Ends an unfinished line if the next text is not part of it. */
   async endLine(): Promise<void> {
     if ((this.#growing?.shown ?? "") !== "") await this.#print("\n");
     this.#growing = undefined;
   }
 
-  /** Calls that have run for a while are shown, so that a long silence is not one. */
+  /** Calls that have run for a while are shown, so that a long silence is explained. */
   async #showLong(): Promise<void> {
     if (this.#growing !== undefined) return;
     const now = (this.#port.now ?? (() => performance.now()))();
@@ -119,7 +121,7 @@ export class Follower {
   async #take(block: BlockSnapshot): Promise<void> {
     this.#open.set(block.block_id, block);
     const ask = askOf(block.metadata);
-    // Together with its block: another stream can say a request of the same name.
+    // Together with its block: another stream can send an ask of the same name.
     const request = `${block.block_id} ${ask?.id}`;
     if (ask?.state === "asked" && !this.#asked.has(request)) {
       this.#asked.add(request);
@@ -140,7 +142,7 @@ export class Follower {
     await this.#port.ended(block);
   }
 
-  /** It was put to somebody here, and what was read of it since says nothing else. */
+  /** It was put to somebody here, and what was read since does not contradict it. */
   #isUnanswered(call: string | null): boolean {
     if (call === null || !this.#put.has(call)) return false;
     const block = this.#open.get(call);
@@ -173,7 +175,7 @@ export class Follower {
     this.#growing.shown = block.content;
   }
 
-  /** A result stands below its call: where the call has not ended yet, its line comes first. */
+  /** A result goes below its call: if the call has not ended yet, its line comes first. */
   async #head(block: BlockSnapshot): Promise<void> {
     const call = block.parent_id === null ? undefined : this.#open.get(block.parent_id);
     if (call?.kind !== "tool_call") return;
@@ -183,7 +185,7 @@ export class Follower {
     await this.#show(`${callLine(this.#shortened(call), this.#port.text, [block], true)}\n`);
   }
 
-  /** A line that was shown early counts only where nothing stands below it. Whether it does. */
+  /** An early line only counts if nothing is below it. Returns whether it does. */
   #forgetEarly(call: string): boolean {
     if (!this.#early.delete(call)) return false;
     if (this.#last !== call) this.#headed.delete(call);
@@ -198,7 +200,7 @@ export class Follower {
     return { ...block, metadata: withShortPaths(block.metadata, this.#port.folder) };
   }
 
-  /** Of a call whose line stands above its results already, only a bad end is news. */
+  /** For a call whose line is above its results already, only a failure is news. */
   #ending(block: BlockSnapshot): string {
     const isEarly = this.#forgetEarly(block.block_id);
     if (!this.#headed.delete(block.block_id)) {
@@ -220,7 +222,7 @@ export class Follower {
   }
 
   async #show(whole: string): Promise<void> {
-    // A line that somebody else is in the middle of is ended first.
+    // Ends another block's unfinished line first.
     const isInside = this.#growing !== undefined && this.#growing.shown !== "" && whole !== "";
     await this.#print(isInside ? `\n${whole}` : whole);
   }
@@ -246,7 +248,7 @@ function isEnded({ status }: BlockSnapshot): boolean {
   return status === "done" || status === "error";
 }
 
-/** What the agent was told of an answer, which the call's line says. */
+/** The answer that the agent was given, which the call's line shows. */
 function isAnswerTold(call: BlockSnapshot, { kind, status }: BlockSnapshot): boolean {
   const { toolName = "" } = call.metadata;
   return kind === "tool_result" && status === "done" && deedOf(String(toolName)) === "ask";

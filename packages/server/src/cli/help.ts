@@ -9,7 +9,7 @@ import { asTyped } from "./typed-command.ts";
 
 const EXIT_CODES = `Exit codes: ${EXIT.done} done, ${EXIT.failed} failed or denied, ${EXIT.usage} usage error, ${EXIT.nothing} nothing found, ${EXIT.interrupted} interrupted.`;
 
-/** `near`: the command that may have been meant, where there is none of that name. */
+/** `near`: the command that may have been meant, if there is none of that name. */
 export function help(commands: readonly Command[], name: string | undefined, near?: string): number {
   const one = commands.find((command) => command.name === name);
   if (name !== undefined && !one)
@@ -20,7 +20,7 @@ export function help(commands: readonly Command[], name: string | undefined, nea
   return name === undefined || one ? EXIT.done : EXIT.usage;
 }
 
-/** What is known of one command, or of all, in lines of this width. */
+/** Help on one command, or on all, in lines of this width. */
 export function helpText(commands: readonly Command[], one: Command | undefined, width: number): string {
   return asTyped(one ? describe(one, width) : overview(commands, width));
 }
@@ -45,7 +45,10 @@ ${wrapped(EXIT_CODES, room)}
 `;
 }
 
-/** A name and what it does; what does not fit on the line goes on below itself, or below the name where little room is left beside it. */
+/**
+ * A name and its description; text that does not fit continues below itself, or below the name if little room is left
+ * beside it.
+ */
 function row(
   [name, what]: readonly [string, string],
   chars: number,
@@ -81,7 +84,7 @@ function describe({ usage, summary, options, examples, choices = [] }: Command, 
   return `${head}\n${wrapped(`  ${summary}`, room, 2)}\n${table === "" ? "" : `\n${table}\n`}\n${style.bold("Examples")}\n${lines}\n\n${wrapped(EXIT_CODES, room)}\n`;
 }
 
-/** A comment that does not fit beside its example stands above it, so that the example can be copied. */
+/** A comment that does not fit beside its example goes above it, so that the example can be copied. */
 function exampleText(example: string, width: number): string {
   const line = `  ${asTyped(example)}`;
   const comment = / +(# .*)$/.exec(line);

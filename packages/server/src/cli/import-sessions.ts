@@ -18,7 +18,7 @@ import { asTyped } from "./typed-command.ts";
 
 export interface ImportOptions {
   readonly home: string | undefined;
-  /** The providers whose sessions are meant; undefined: all. */
+  /** The providers to import from; undefined: all. */
   readonly only: readonly string[] | undefined;
   readonly isJson: boolean;
   readonly isDry: boolean;
@@ -143,7 +143,7 @@ async function report({ provider, path }: SessionLog, outcome: Outcome, isJson: 
   await printJson({ outcome: type, provider: provider.name, path, ...rest });
 }
 
-/** Looks again and again, until it is told to stop. A log that has not changed costs a look at its folder. */
+/** Scans repeatedly, until it is stopped. An unchanged log costs a look at its folder. */
 async function watch(
   client: BlockSource,
   sessions: KnownSessions,

@@ -30,7 +30,7 @@ export async function ingestPipe(options: PipeOptions): Promise<number> {
   const { home: chosen, conversation, isNew, isJson, isQuiet, query } = options;
   const { home } = makeConfig({ env: process.env, ...(chosen === undefined ? {} : { home: chosen }) });
   prepareHome(home);
-  // The agent in front hears Ctrl-C too, and ends: what it has said until then is kept.
+  // The agent also gets Ctrl-C, and ends: its output so far is stored.
   process.once("SIGINT", () => process.once("SIGINT", () => process.exit(EXIT.interrupted)));
   const copy = new Copy(home);
   const flow = new Flow();
@@ -57,13 +57,13 @@ export async function ingestPipe(options: PipeOptions): Promise<number> {
   return EXIT.done;
 }
 
-/** What would not be refused for the same reason once more. */
+/** Errors that would not recur for the same reason. */
 function retryOf({ message, details }: Problem): string {
   if (details?.["providers"] !== undefined) return "ingest --provider NAME <";
   return message.endsWith("use blockyard import") ? "import" : "ingest <";
 }
 
-/** Opens a client and feeds it. Nothing is thrown: the stream must go on. */
+/** Opens a client and feeds it. Never throws: the stream must continue. */
 async function keep(
   flow: Flow,
   home: string | undefined,
@@ -102,7 +102,7 @@ async function goesOn(
   return sessions.conversationOf(provider.name, session);
 }
 
-/** Reads standard input to its end: into the copy, out again, and to whoever keeps it. */
+/** Reads standard input to its end: into the copy, out again, and to the server. */
 async function pass(flow: Flow, copy: Copy, isEchoed: boolean): Promise<void> {
   try {
     for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
@@ -115,7 +115,7 @@ async function pass(flow: Flow, copy: Copy, isEchoed: boolean): Promise<void> {
   }
 }
 
-/** Everything that came in, on disk, until it is known to be kept. */
+/** All input, on disk, until it is known to be stored. */
 class Copy {
   readonly #file: string;
   readonly #stream: ReturnType<typeof createWriteStream>;

@@ -12,16 +12,16 @@ export const TEE_WAITING_BYTES = 64 * 1024 * 1024;
 export const TEE_CLOSE_MS = 500;
 
 // Attach turn
-/** Blocks of a running turn that are shown, and among which asks are looked for. */
+/** Blocks of a running turn that are shown, and searched for asks. */
 export const ATTACHED_BLOCKS = 300;
 
 // Audit
-/** Entries that are asked for at once. */
+/** Entries requested at once. */
 export const AUDIT_PAGE_ENTRIES = 1_000;
 export const AUDIT_DETAIL_CHARS = 200;
 
 // Block text
-/** Of a thought, where its first sentence is looked for. */
+/** How much of a thought is searched for its first sentence. */
 export const THINKING_CHARS = 1_000;
 /** The shown length of a warning, and of a turn's summary. */
 export const NOTICE_CHARS = 2_000;
@@ -61,7 +61,7 @@ export const LONG_CALL_MS = 1_000;
 export const GRANTED_NAME_CHARS = 200;
 
 // Help
-/** With less space than this beside a name, or a command, its description is put below it. */
+/** With less space than this beside a name or a command, its description goes below it. */
 export const BESIDE_CHARS = 30;
 
 // Import sessions
@@ -71,7 +71,7 @@ export const IMPORT_WATCH_MS = 1_000;
 export const LOG_HEAD_BYTES = 256 * 1024;
 
 // Log import
-/** Conversations that are asked for at once. */
+/** Conversations requested at once. */
 export const IMPORTED_PAGE_ROWS = 500;
 
 // List of conversations
@@ -85,35 +85,35 @@ export const CHANGES_RETRY_MS = 2_000;
 export const CHANGE_LINE_CHARS = 4 * 1024 * 1024;
 /** Resources that were streamed and are remembered. */
 export const STREAMED_URIS = 1_000;
-/** What was asked for before the input ended is still answered, for this long. */
+/** Requests made before the input ended are still answered, for this long. */
 export const LAST_ANSWERS_MS = 5_000;
 /** How long an answer may take to leave the process. */
 export const ANSWERED_MS = 10;
 
 // Named id
-/** Conversations that are asked for at once. */
+/** Conversations requested at once. */
 export const NAMED_PAGE_ROWS = 500;
-/** Conversations that a message names, and how much of their titles. */
+/** Conversations that a message names, and the length of their titles. */
 export const AMBIGUOUS_ROWS = 10;
 export const AMBIGUOUS_TITLE_CHARS = 60;
-/** As much of a new title is printed. */
+/** The printed length of a new title. */
 export const RENAMED_TITLE_CHARS = 200;
 
 // Rules
 export const RULE_WORDS_CHARS = 200;
 
 // Run turn
-/** How often it is looked whether an agent has read a message. */
+/** How often to check whether an agent has read a message. */
 export const READ_LOOK_MS = 200;
 
 // Search
-/** How often is asked whether the index is done. */
+/** How often to ask whether the index is complete. */
 export const INDEXING_MS = 250;
 
 // Serve
-/** How long a server may take to stop, before the process ends all the same. */
+/** How long a server may take to stop, before the process ends anyway. */
 export const STOP_MS = 5_000;
-/** For what is on its way to the terminal. */
+/** For text on its way to the terminal. */
 export const DRAIN_MS = 100;
 /** How long a replay may take to end, before the store is closed. */
 export const REPLAY_END_MS = 1_000;
@@ -122,9 +122,9 @@ export const REPLAY_END_MS = 1_000;
 export const SESSION_NAME_CHARS = 80;
 
 // Terminal ask
-/** Of what asks for permission. */
+/** Lines of an ask's content. */
 export const ASK_NAME_CHARS = 200;
-/** For as long what was typed before is read, and nothing is asked. */
+/** How long earlier input is discarded before a question. */
 export const TYPED_BEFORE_MS = 50;
-/** How often it is looked whether somebody else has answered. */
+/** How often to check whether somebody else has answered. */
 export const ANSWERED_ELSEWHERE_MS = 500;

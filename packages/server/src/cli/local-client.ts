@@ -92,7 +92,7 @@ function clientOf(config: Config, store: Store): BlockSource {
   };
 }
 
-/** Agents, files, rules and tokens as well: for what is not about blocks alone. */
+/** Agents, files, rules and tokens as well: for more than blocks. */
 async function wholeTable(kernel: Kernel, config: Config): Promise<Tools> {
   const { Tools } = await import("../app/tool-table.ts");
   return new Tools(kernel, config, () => undefined, new Auth(config.home, ownerName(), Date.now));

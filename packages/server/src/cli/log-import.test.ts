@@ -1,4 +1,4 @@
-/** Session logs as they lie about on a disk: odd ones cost nobody else's import. */
+/** Session logs as found on a disk: odd ones do not stop other imports. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -83,7 +83,7 @@ it("[U11] a log that cannot be read fails alone", async () => {
   expect(await outcomes(found)).toEqual(["failed", "imported"]);
 });
 
-it("[U11] what is no plain file holds nobody up", async () => {
+it("[U11] anything but a plain file blocks nobody", async () => {
   const day = "sessions/2026/09/01/rollout-2026-09-01T00-00-00-";
   put(`${day}00000000-0000-4000-8000-000000000001.jsonl`, {
     ...{ type: "session_meta", timestamp: "2026-09-01T00:00:00.000Z" },
@@ -98,7 +98,7 @@ it("[U62] a session that a conversation had before its present one is here too",
   const conversation = await kernel.createConversation("ann", "forked");
   if (isProblem(conversation)) throw new Error(conversation.message);
   const claude = (sessionId: string) => [{ type: "session", provider: "claude", sessionId } as const];
-  // It comes back to one, which then is no past one alone.
+  // It resumes one, which then is no longer only a past one.
   for (const session of ["a", "b", "a", "c"]) {
     const ingest = new Ingest(kernel, { conversation, agent: "claude" });
     expect(await ingest.push(claude(session))).toBeUndefined();
@@ -123,7 +123,7 @@ it("[U11] a session with which an imported conversation was continued here is no
   put("projects/p/a.jsonl", { ...(said(1, "a") as JsonObject), sessionId: "a" }, said(3, "more"));
   const found = sessions().toSorted((one, other) => one.name.localeCompare(other.name));
   expect(await outcomes(found)).toEqual(["imported", "here"]);
-  // A stream of the session that was imported is none of those: its log brings what it says.
+  // An ingested stream of the session is not one: its log adds its content.
   const known = await KnownSessions.read(client as BlockSource);
   expect([known.conversationOf("claude", "a"), known.conversationOf("claude", "b")]).toEqual([
     undefined,
@@ -131,7 +131,7 @@ it("[U11] a session with which an imported conversation was continued here is no
   ]);
 });
 
-it("[U11] a log in which nothing was said makes no conversation until something is", async () => {
+it("[U11] a log without messages makes no conversation until there are some", async () => {
   put("projects/p/a.jsonl", { type: "summary", summary: "Of another", leafUuid: "x" });
   put("projects/p/b.jsonl");
   expect(await outcomes()).toEqual(["empty", "empty"]);
@@ -140,7 +140,7 @@ it("[U11] a log in which nothing was said makes no conversation until something 
   expect((await outcomes()).toSorted()).toEqual(["empty", "imported"]);
 });
 
-it("[E9] bytes that are no text are kept as they are, and what follows them too", async () => {
+it("[E9] invalid bytes are stored unchanged, and the text after them too", async () => {
   const broken = Buffer.concat([
     Buffer.from('{"type":"x","y":"'),
     Buffer.from([0xff, 0xfe]),
@@ -161,7 +161,7 @@ it("[E9] bytes that are no text are kept as they are, and what follows them too"
   expect(Buffer.concat(kept).equals(whole)).toBe(true);
 });
 
-it("[E21] imported by three commands at once through one server, a session is there once", async () => {
+it("[E21] imported by three commands at once through one server, a session exists once", async () => {
   put("projects/x/one.jsonl", ...Array.from({ length: 9 }, (_, i) => said(i, `line ${i}`)));
   const known = await Promise.all([1, 2, 3].map(() => KnownSessions.read(client as BlockSource)));
   const [log] = sessions();

@@ -17,17 +17,17 @@ export type Outcome =
   | { readonly type: "unchanged" }
   /** A turn or a stream has brought this session into a conversation already. */
   | { readonly type: "here"; readonly conversation: string }
-  /** Another command is importing it at this moment, and goes on with it. */
+  /** Another command is importing it at this moment, and continues. */
   | { readonly type: "importing" }
-  /** Nothing was said in it yet: it would be a conversation without a block. */
+  /** It has no messages yet: it would be a conversation without a block. */
   | { readonly type: "empty" }
   /** Its conversation was deleted. */
   | { readonly type: "deleted" }
   | { readonly type: "failed"; readonly problem: Problem };
 
-/** What is known of sessions. */
+/** The known sessions. */
 export class KnownSessions {
-  /** By provider and the log's name, with where it was imported to. */
+  /** By provider and the log's name, with the target of its import. */
   readonly #marks = new Map<string, { readonly conversation: string; readonly mark: LogMark }>();
   /** Conversations that hold a session without having been imported from its log. */
   readonly #others = new Map<string, string>();
@@ -71,7 +71,7 @@ export class KnownSessions {
     const { conversation, metadata } = view;
     const mark = markOf(metadata);
     if (mark) this.#marks.set(keyOf(mark.provider, mark.name), { conversation, mark });
-    // One that was imported may have been continued here, in sessions of its own.
+    // An imported one may have been continued here, in sessions of its own.
     for (const [provider, id] of everySession(view))
       if (!(mark?.provider === provider && mark.name.includes(id)))
         this.#others.set(`${provider} ${id}`, conversation);
@@ -84,9 +84,9 @@ function keyOf(provider: string, name: string): string {
 
 interface LogImportOptions {
   readonly now: number;
-  /** What is open in a live log is written and left open: somebody comes back for it soon. */
+  /** Open blocks of a live log are written and left open: they are continued soon. */
   readonly isFollowed: boolean;
-  /** Somebody has named it: it is imported although its conversation was deleted. */
+  /** The user has named it: it is imported although its conversation was deleted. */
   readonly again?: boolean;
 }
 
@@ -119,7 +119,7 @@ export async function importLog(
   return { type: "imported", imported: answer, isNew: mark === undefined };
 }
 
-/** A log that is another account's, or was moved away meanwhile, ends its own import and no other. */
+/** A log of another account, or one moved away meanwhile, ends its own import and no other. */
 function contentOf(log: SessionLog, openEnd: OpenEnd): LogContent | Problem {
   try {
     return readLog(log, openEnd);

@@ -62,7 +62,7 @@ export const ls: Command = {
   },
 };
 
-/** Page by page, until there are enough: those that were put away are in the pages too. */
+/** Page by page, until there are enough: pages include archived ones. */
 async function listed(client: BlockSource, title: string, limit: number, isAll: boolean): Promise<Page> {
   const conversations: ConversationView[] = [];
   const wanted = title === "" ? {} : { title };
@@ -76,7 +76,7 @@ async function listed(client: BlockSource, title: string, limit: number, isAll: 
   }
 }
 
-/** Files of the workspace are no conversation that somebody had. */
+/** The workspace's files are not a conversation. */
 export function isListed(view: ConversationView, isAll: boolean): boolean {
   return view.created_by !== "disk" && (isAll || !isArchived(view));
 }
@@ -85,7 +85,10 @@ function isArchived({ metadata }: ConversationView): boolean {
   return metadata.archived === true;
 }
 
-/** As many as were asked for: a page has all that changed in its last moment, and after an import those can be thousands. */
+/**
+ * The requested number: a page has everything that changed at its last moment, and after an import that can be
+ * thousands.
+ */
 export function firstOf({ conversations, more }: Page, limit: number) {
   return { views: conversations.slice(0, limit), more: more || conversations.length > limit };
 }

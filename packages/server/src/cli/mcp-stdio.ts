@@ -36,17 +36,17 @@ class OwnerRefused extends CommandError {
   }
 }
 
-/** One that is wrong or was revoked stays so: an agent that goes on with it has no tools and does not say why. */
+/** A wrong or revoked token stays so: an agent that continues with it has no tools and does not say why. */
 class UnknownRefused extends CommandError {
   constructor(url: string) {
     super(`the server at ${url} does not know the token in BLOCKYARD_TOKEN. ${MAKE_ONE}`, EXIT.usage);
   }
 }
 
-/** Serves a model until nobody is at the other end any more. It ends the process. */
+/** Serves a model until its client is gone. Ends the process. */
 export async function serveStandardIo(home: string | undefined): Promise<never> {
   const token = modelToken(home);
-  // Read from now on: the end of what nobody reads is not seen.
+  // Read from now on: the end of an unread stream is not noticed.
   const input = process.stdin.pipe(new PassThrough(), { end: false });
   const watch = new ClientWatch();
   try {
@@ -56,17 +56,17 @@ export async function serveStandardIo(home: string | undefined): Promise<never> 
     watch.close();
     throw error;
   }
-  // Whatever is still under way is for nobody.
+  // Nobody waits for what is still running.
   await new Promise<void>((written) => process.stdout.write("", () => written()));
   process.exit(EXIT.done);
 }
 
-/** Resolves when there is nobody any more, and what was asked before has had its time. */
+/** Resolves when the client is gone, and earlier requests have had their time. */
 async function left({ gone }: ClientWatch): Promise<void> {
   if ((await gone) === "input ended") await sleep(LAST_ANSWERS_MS);
 }
 
-/** Serves whoever is at the other end, until that one is gone and what it had asked for is answered. */
+/** Serves the client until it is gone and its requests are answered. */
 async function serveModel(client: () => ServerClient, input: PassThrough, watch: ClientWatch): Promise<void> {
   const port = new CountedPort(portOf(client));
   await refuseOthers(client);
@@ -97,14 +97,14 @@ async function serveModel(client: () => ServerClient, input: PassThrough, watch:
   );
   await watch.gone;
   over.abort();
-  // What came in last is taken in a moment; its answer is written a moment after it is known.
+  // The last input is processed shortly; its answer is written shortly after it is known.
   do await sleep(ANSWERED_MS);
   while (!watch.signal.aborted && (input.readableLength > 0 || port.open > 0));
   input.end();
   await handle.close();
 }
 
-/** A port that knows how many of its calls are not answered yet. */
+/** A port that knows how many of its calls are unanswered. */
 class CountedPort implements McpPort {
   readonly version = VERSION;
   readonly #port: McpPort;
@@ -124,7 +124,7 @@ class CountedPort implements McpPort {
   }
 }
 
-/** The token of the model. A missing or empty variable is never the owner's: a failed `$(…)` leaves one. */
+/** The model's token. A missing or empty variable is never the owner's: a failed `$(…)` leaves one. */
 function modelToken(home: string | undefined): string {
   const token = (process.env["BLOCKYARD_TOKEN"] ?? "").trim();
   if (token === "") throw new CommandError(`BLOCKYARD_TOKEN is not set. ${MAKE_ONE}`, EXIT.usage);
@@ -132,7 +132,10 @@ function modelToken(home: string | undefined): string {
   return token;
 }
 
-/** Ends the command where the server says that the token is the owner's, or none. One that is away is asked with the first call. */
+/**
+ * Ends the command if the server reports the token as the owner's, or as invalid. If it is unavailable, the first call
+ * asks again.
+ */
 async function refuseOthers(client: () => ServerClient): Promise<void> {
   try {
     await modelTools(client());
@@ -159,20 +162,20 @@ function refuseOwnerTools(tools: readonly ToolSchema[]): readonly ToolSchema[] {
   return tools;
 }
 
-/** The server may be started later, or again at another address: it is looked for with every call. */
+/** The server may be started later, or again at another address: every call looks it up. */
 function portOf(client: () => ServerClient): McpPort {
-  /** Servers that have said that the token is not their owner's. */
+  /** Servers that have confirmed that the token is not their owner's. */
   const asked = new Set<string>();
   const away = (error: unknown) => problem("unavailable", (error as Error).message);
   return {
     version: VERSION,
-    // An agent asks for the list once, when it starts. Started before the server, it would have no tools ever after.
+    // An agent requests the list once, when it starts. Started before the server, it would never have tools.
     tools: async () => {
       try {
         return await modelTools(client());
       } catch (error) {
         if (isRefusal(error)) throw new Error(error.message);
-        // Only then is it needed what the server would say.
+        // Only then the server's answer is needed.
         if (error instanceof CommandError) return (await import("../app/tool-table.ts")).agentSchemas();
         throw error;
       }
@@ -199,7 +202,7 @@ async function announce(server: Server, announcing: Announcing, announcement: An
   if (announcement.isNew) await server.sendResourceListChanged();
 }
 
-/** What has changed while nobody was told is not known: whoever subscribed reads again. */
+/** Changes during the gap are unknown: subscribers read again. */
 async function announceAll(
   server: Server,
   announcing: Announcing,
@@ -212,8 +215,8 @@ async function announceAll(
 }
 
 /**
- * Standard input and output, and the resources for which a stream was opened there. The protocol's library keeps these to
- * itself and drops what nobody listens to any more, so the last ones that it acknowledged are enough.
+ * Standard input and output, and the resources for which a stream was opened there. The protocol's library keeps these
+ * to itself and drops those without a listener, so the last ones that it acknowledged are enough.
  */
 function listening(input: PassThrough): {
   readonly transport: StdioServerTransport;
@@ -236,7 +239,7 @@ function listening(input: PassThrough): {
   return { transport, streamed };
 }
 
-/** Hears what changes in the running server; comes back whenever the connection is lost, and says so. */
+/** Receives the running server's changes; reconnects whenever the connection is lost, and reports that. */
 async function follow(
   client: () => ServerClient,
   signal: AbortSignal,
@@ -251,7 +254,7 @@ async function follow(
         await readEvents(response.body, onAnnouncement);
       } else await response.body?.cancel();
     } catch {
-      // the server is away, or we are done
+      // the server is unavailable, or we are done
     }
     await sleep(CHANGES_RETRY_MS, undefined, { signal }).catch(() => undefined);
   }

@@ -11,7 +11,7 @@ import { nearest } from "./nearest.ts";
 import { printNote } from "./terminal.ts";
 import { asTyped } from "./typed-command.ts";
 
-/** Only the command that runs is loaded: most need little of the server. In the order in which help lists them. */
+/** Only the command that runs is loaded: most need little of the server. In the order of help. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./serve.ts")).serveCommand,
   run: async () => (await import("./run.ts")).run,
@@ -74,7 +74,7 @@ async function helpFor(name: string | undefined): Promise<number> {
   return help(one ? [await one()] : await allCommands(), name, nearest(name ?? "", COMMAND_NAMES));
 }
 
-/** Options may stand before the command too: `--home data ls` is `ls --home data`. A folder of that name is a folder. */
+/** Options may precede the command: `--home data ls` is `ls --home data`. A folder of that name is a folder. */
 async function commandFirst(args: readonly string[]): Promise<readonly string[]> {
   if (!args[0]?.startsWith("-") || args.length === 1) return args;
   const takesValue = new Set(
@@ -102,9 +102,9 @@ function requireFolder(word: string): void {
   throw new CommandError(`no command or folder is called ${word}.${meant}\nTry: blockyard help`, EXIT.usage);
 }
 
-/** Runs the command that the arguments name; its exit code. What goes wrong is told on standard error. */
+/** Runs the command that the arguments name; returns its exit code. Errors go to standard error. */
 export async function program(args: readonly string[]): Promise<number> {
-  // Who reads the output may stop reading (`| head`): that is no failure. A full disk is.
+  // A reader may stop reading (`| head`): that is no failure. A full disk is.
   for (const output of [process.stdout, process.stderr]) {
     output.on("error", ({ code }: NodeJS.ErrnoException) => {
       if (code === "EPIPE") return;
@@ -119,7 +119,7 @@ export async function program(args: readonly string[]): Promise<number> {
       printNote(asTyped(`blockyard: ${error.message}`));
       return error.code;
     }
-    // Every other failure is known to much of the program, which a mistyped option does not wait for.
+    // Every other failure needs much of the program, which a mistyped option does not wait for.
     const { isUsage, sentenceOf } = await import("./failure.ts");
     printNote(asTyped(`blockyard: ${sentenceOf(error)}`));
     return isUsage(error) ? EXIT.usage : EXIT.failed;

@@ -20,7 +20,7 @@ import { asked } from "./terminal-ask.ts";
 export interface TurnOptions {
   readonly provider: string;
   readonly prompt: string;
-  /** The conversation to go on in; undefined: a new one. */
+  /** The conversation to continue; undefined: a new one. */
   readonly given: string | undefined;
   readonly title: string;
   readonly cwd: string | undefined;
@@ -36,7 +36,7 @@ export async function runTurn(home: string | undefined, turn: TurnOptions): Prom
   try {
     const named = given === undefined ? undefined : await wholeId(client, given);
     const since = named === undefined ? 0 : await seqOf(client, named);
-    // A conversation of its own is made with the turn: nothing is left of one that cannot start.
+    // A new conversation is created with the turn: a failed start leaves nothing.
     const where = named === undefined ? titled(title) : { conversation: named };
     const request = { ...where, provider, prompt, ...turn.request };
     const started = known(await withTrust(client, trusts, asked, () => startIn(client, cwd, request)));
@@ -59,7 +59,7 @@ export async function runTurn(home: string | undefined, turn: TurnOptions): Prom
   }
 }
 
-/** Where nobody can be asked: what lets the agent do it the next time. */
+/** If nobody can be asked: how to let the agent do it the next time. */
 function allowingText(provider: string): string {
   const own = "--allow WHAT (without approval: read, write or bash)";
   const agents = "--mode MODE (what the agent may do without asking)";
@@ -72,7 +72,7 @@ function titled(title: string): { readonly title?: string } {
   return line === "" ? {} : { title: line.slice(0, 120).toWellFormed() };
 }
 
-/** Starts the turn; where its folder has to be asked for, asks whoever sits here, or says which option answers it. */
+/** Starts the turn; if its folder needs trust, asks the user here, or names the option that answers it. */
 async function startIn(
   client: BlockSource,
   cwd: string | undefined,
@@ -95,7 +95,7 @@ async function startIn(
   return client.call("turn.start", { ...request, cwd: folder });
 }
 
-/** The folders between which somebody has to choose, where that is the problem. */
+/** The folders to choose from, if that is the problem. */
 export function folderQuestion(
   problem: Problem,
 ): { readonly problem: Problem; readonly folders: readonly string[] } | undefined {
@@ -130,8 +130,8 @@ export async function whenRead(client: BlockSource, provider: string): Promise<s
 }
 
 /**
- * A message that was sent into a running turn, until the agent has read it: then the exit code. Where the agent did not take it, its own
- * turn begins when that one has ended, and is followed.
+ * A message that was sent into a running turn, until the agent has read it: then the exit code. If the agent did not
+ * take it, its own turn begins when that one has ended, and is followed.
  */
 async function untilRead(
   client: BlockSource,
@@ -153,7 +153,7 @@ async function untilRead(
     for (;;) {
       const { status, metadata } = known(await client.call("block.read", { block_id: prompt }));
       const isHeld = status !== "error" && metadata.queued?.held !== undefined;
-      // The turn was stopped: nobody sends it later.
+      // The turn was stopped: the message will not be sent later.
       if (isHeld) await client.call("turn.stop", { conversation, turn });
       if (isHeld || status === "error") {
         printNote("The message was not sent.");

@@ -1,4 +1,4 @@
-/** What somebody in a terminal is asked to allow, and how often. */
+/** What a terminal user is asked to allow, and how often. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ function asking(block_id: string, approval: object): BlockSnapshot {
   } as unknown as BlockSnapshot;
 }
 
-/** A follower of a conversation whose tools `call` answers; what it shows collects in `seen`. */
+/** A follower of a conversation whose tools `call` answers; `seen` collects its output. */
 function follow(
   call: (tool: string, input: Json) => unknown,
   port: Partial<FollowerPort> = {},
@@ -90,7 +90,7 @@ it.each([
   expect(askText(block).split("\n")[0]).toBe(`Needs approval: ${heading}`);
 });
 
-it("[CM12] a request without a plan says that there is none", () => {
+it("[CM12] an ask without a plan says that there is none", () => {
   const ask = { id: "a", kind: "plan", state: "asked", input: {} };
   const block = { ...asking("c/claude/1", {}), metadata: { toolName: "ExitPlanMode", ask } } as BlockSnapshot;
   expect(askText(block)).toMatch(/^Needs approval: ExitPlanMode\nThe agent gave no plan\. .*\n\{\}$/);
@@ -114,7 +114,7 @@ it("[D7] a long command of an agent that does not tell its input shows whole", (
   expect(text.split("\n")[1]).toBe(`  │ ${command}`);
 });
 
-it("[D7] the same request on another block is asked for itself", async () => {
+it("[D7] the same request on another block is asked separately", async () => {
   const blocks = [asking("c/bob/1", {}), asking("c/claude/2", {}), asking("c/claude/2", {})];
   const asked: string[] = [];
   const { follower } = follow(async () => ({ patches: [], new_blocks: blocks, seq: 1 }), {
@@ -124,7 +124,7 @@ it("[D7] the same request on another block is asked for itself", async () => {
   expect(asked).toEqual(["c/bob/1", "c/claude/2"]);
 });
 
-it("[U13] a result that ends before its call stands below the call's line, which is shown once", async () => {
+it("[U13] a result that ends before its call goes below the call's line, which is shown once", async () => {
   const home = mkdtempSync(join(tmpdir(), "blockyard-run-"));
   const kernel = new Kernel(nodeEnv, new MemoryStore("here"));
   const auth = new Auth(home, "ann", Date.now);
@@ -182,7 +182,7 @@ describe("[U13] a call that takes long", () => {
     ...{ status: "done", content: "Meanwhile.", version: 1, metadata: {} },
   };
 
-  /** What is shown behind each of these, a second apart. */
+  /** The output after each of these, a second apart. */
   async function shownBehind(...news: object[]): Promise<readonly string[]> {
     let now = 0;
     const call = async () => ({ patches: [], new_blocks: [], seq: 1, ...news.shift() });
@@ -207,13 +207,13 @@ describe("[U13] a call that takes long", () => {
     expect(pieces).toEqual(["", "● $ make\n", "", "  made\n"]);
   });
 
-  it("is shown again where something stands between it and what came of it", async () => {
+  it("is shown again if something comes between it and its results", async () => {
     const later = [{ new_blocks: [text] }, { patches: [ended()], new_blocks: [output] }];
     const pieces = await shownBehind({ new_blocks: [call] }, {}, ...later);
     expect(pieces.slice(1)).toEqual(["● $ make\n", "Meanwhile.\n\n", "● $ make\n  made\n"]);
   });
 
-  it("says what came of it where that has no block of its own, and that it failed", async () => {
+  it("shows its outcome if that has no block of its own, and that it failed", async () => {
     const done = await shownBehind(
       { new_blocks: [call] },
       {},
@@ -262,7 +262,7 @@ it.each<[string, object, object, string]>([
     },
     "● Edit a.ts · denied\n  modify a.ts\n",
   ],
-])("[U13] the line of %s says what was run and how it ended, once", async (_, said, result, expected) => {
+])("[U13] the line of %s shows what was run and how it ended, once", async (_, said, result, expected) => {
   const call = {
     ...asking("c/codex/1", {}),
     kind: "tool_call",
@@ -296,7 +296,7 @@ it.each<[string, object, object, string]>([
   expect(seen.shown).toBe(expected);
 });
 
-it("[U4] a text that is cut off is ended before anything else is said", async () => {
+it("[U4] an unfinished line is ended before anything else is printed", async () => {
   const text = { block_id: "c/claude/1", kind: "text", role: "model", status: "running", metadata: {} };
   const news = { patches: [], new_blocks: [{ ...text, content: "I begin" }], seq: 1 };
   const { follower, seen } = follow(async () => news);
@@ -306,7 +306,7 @@ it("[U4] a text that is cut off is ended before anything else is said", async ()
   expect(seen.shown).toBe("I begin\n");
 });
 
-it("[U97] [A42] below an answered plan stands the plan that was approved, and how it was answered, once", async () => {
+it("[U97] [A42] below an answered plan are the approved plan and its answer, once", async () => {
   const ask = (state: string) => ({ id: "a", kind: "plan", state, plan: "c/claude/2", answeredBy: "ann" });
   const call = asking("c/claude/1", {});
   const named = { toolName: "ExitPlanMode", toolUseId: "1" };
@@ -349,7 +349,7 @@ it("[U97] [A42] below an answered plan stands the plan that was approved, and ho
   expect(seen.shown).toBe("● Plan · ann approved this plan\n1. Write it\n\n");
 });
 
-it("[U94] what is answered elsewhere need not be typed", async () => {
+it("[U94] an ask answered elsewhere need not be typed", async () => {
   const over = new AbortController();
   const keyboard = { input: new PassThrough(), output: new PassThrough(), interrupt: () => undefined };
   const answer = typed("Allow? ", { ...keyboard, signal: over.signal });
@@ -380,7 +380,7 @@ it.each<[string, string, string | undefined, number]>([
   ["a line", " use printf\r", "use printf", 0],
   ["Ctrl-C", "use\u0003", undefined, 1],
   ["Ctrl-D", "\u0004", "", 0],
-])("[U13] asked for leave, somebody types %s", async (_, keys, said, interrupts) => {
+])("[U13] at an ask for approval, the user types %s", async (_, keys, said, interrupts) => {
   const input = new PassThrough();
   let interrupted = 0;
   const answer = typed("Allow? ", { input, output: new PassThrough(), interrupt: () => interrupted++ });
@@ -389,7 +389,7 @@ it.each<[string, string, string | undefined, number]>([
   expect(interrupted).toBe(interrupts);
 });
 
-it("[U97] what was typed before the question is no answer to it", async () => {
+it("[U97] earlier typing is no answer to the question", async () => {
   const input = new PassThrough();
   const keyboard = { input, output: new PassThrough(), interrupt: () => undefined };
   expect(await forgetTyped(keyboard)).toBe(false);

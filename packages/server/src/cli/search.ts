@@ -92,7 +92,7 @@ export const search: Command = {
   },
 };
 
-/** What the reader has to know of what was not looked at. */
+/** What the reader has to know of unsearched blocks. */
 function restOf({ more, indexing }: Hits, canGoOn: boolean): string {
   const still =
     indexing === undefined
@@ -110,7 +110,7 @@ async function printHits({ blocks }: Hits, isJson: boolean): Promise<void> {
   const isRead = process.stdout.isTTY === true;
   for (const block of blocks) {
     if (isJson) await printJson(block);
-    // A line in which it is found twice is one line.
+    // A line with two matches is one line.
     else
       for (const [i, match] of block.matches.entries()) {
         const { line } = match;
@@ -124,8 +124,8 @@ async function printHits({ blocks }: Hits, isJson: boolean): Promise<void> {
 }
 
 /**
- * The line of a match in so many columns, as a block of this kind is read. Where it does not fit, its beginning gives way, so that what
- * was looked for is seen.
+ * The line of a match in this many columns, as a block of this kind is read. If it does not fit, its beginning is cut,
+ * so that the match is visible.
  */
 export function excerptOf(
   match: Match,

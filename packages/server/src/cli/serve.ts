@@ -78,7 +78,7 @@ async function runServe(args: readonly string[]): Promise<number> {
   surviveFaults(log);
   const { serve } = await import("../app/serve.ts");
   const running = await start(() => serve(config, log), config.port);
-  const stopped = stopSignal(); // before anything is printed: whoever reads it may press Ctrl-C at once
+  const stopped = stopSignal(); // before anything is printed: a reader may press Ctrl-C at once
   process.stdout.write(
     `\n  Blockyard is running for ${config.root}\n\n  Open  ${running.link}\n\n  ${asTyped("Press Ctrl-C to stop. The link works once; for another: blockyard link")}\n\n`,
   );
@@ -94,7 +94,7 @@ async function runServe(args: readonly string[]): Promise<number> {
   await Promise.race([shown, sleep(REPLAY_END_MS, undefined, { ref: false })]);
   const failed = await running.stop();
   clearTimeout(force);
-  // An address that stays behind misleads nobody: commands look whether its process lives.
+  // A stale address misleads nobody: commands check whether its process lives.
   const code = failed.every((part) => part === "address") ? EXIT.done : EXIT.failed;
   // What still pauses before it asks the store again asks a closed one: nothing is lost by not waiting for it.
   setTimeout(() => process.exit(code), DRAIN_MS).unref();
@@ -102,8 +102,8 @@ async function runServe(args: readonly string[]): Promise<number> {
 }
 
 /**
- * The last net: what one request, turn or connection has left uncaught is a bug of ours, and no reason to end all the others.
- * Everything acknowledged is durable, and nothing that was half done counts.
+ * The last resort: an uncaught error of one request, turn or connection is a bug of ours, and no reason to end all the
+ * others. Everything acknowledged is durable, and half-done work does not count.
  */
 function surviveFaults(log: Log): void {
   const report = (where: string) => (error: unknown) =>
@@ -133,8 +133,8 @@ async function start(run: () => Promise<Running>, port: number): Promise<Running
 }
 
 /**
- * An empty workspace shows recorded sessions at once, so that there is something to look at before any agent is set up. Never
- * rejects: a store that fails meanwhile costs the recordings, not the server.
+ * An empty workspace shows recorded sessions at once, so that there is something to see before any agent is set up.
+ * Never rejects: a store that fails meanwhile costs the recordings, not the server.
  */
 async function showSomething(
   { store, kernel, auth }: Running,

@@ -9,7 +9,7 @@ import { type BlockSource, known } from "./block-source.ts";
 import { itemText, turnText } from "./block-text.ts";
 import { lineWidth, print, printJson, safeText, styleFor, terminalWidth } from "./terminal.ts";
 
-/** What the agents of a conversation worked with. */
+/** The session facts of a conversation's agents. */
 export async function showSession(client: BlockSource, id: string, isJson: boolean): Promise<void> {
   const style = styleFor(process.stdout);
   const { head } = await readTree(client.lines(id));
@@ -43,7 +43,7 @@ export async function showConversation(client: BlockSource, id: string, isFull: 
     for (const item of timeline(way, tree.head)) await print(itemText(item, text, 1));
 }
 
-/** A file gets the exact text; a terminal gets what cannot harm it. */
+/** A file gets the exact text; a terminal gets a safe form. */
 export async function showBlock(client: BlockSource, id: string, isJson: boolean): Promise<void> {
   if (!parseBlockId(id)) known(await client.call("block.read", { block_id: id }));
   let range: { readonly start: number; readonly column?: number } | undefined;
@@ -58,7 +58,7 @@ export async function showBlock(client: BlockSource, id: string, isJson: boolean
   } while (range);
 }
 
-/** The line at the end of a cut answer that says how to read on. */
+/** The last line of a cut answer, which says how to read on. */
 function withoutMarker(content: string): string {
   return content.slice(0, content.lastIndexOf("… cut here;"));
 }

@@ -1,4 +1,4 @@
-/** What a typed line means to a question of an agent. */
+/** How a typed line answers an agent's question. */
 import type { Ask, AskQuestion } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { answerIn, answersText, answersTo, choiceIn, isSlip, questionText } from "./terminal-answer.ts";
@@ -43,14 +43,14 @@ it("[A40] asks again where a line chooses nothing, and stops with the turn", asy
   expect(await answersTo({ ...ask, questions: [one] }, async () => undefined)).toBeUndefined();
 });
 
-it("[U97] a number that no answer has is asked again, and denies nothing", () => {
+it("[U97] an unknown number is asked again, and denies nothing", () => {
   const suggestions = [{ id: "s", label: "Always", scope: "always" }] as const;
   const ask: Ask = { id: "1", kind: "permission", state: "asked", suggestions };
   expect(["1", "2", "0", "9 lives", "no"].filter((line) => isSlip(ask, line))).toEqual([]);
   expect(["3", "17"].every((line) => isSlip(ask, line))).toBe(true);
 });
 
-it("[D61] a number takes what is suggested, with all of its words shown", () => {
+it("[D61] a number takes the suggestion, which is shown completely", () => {
   const ask: Ask = {
     ...{ id: "1", kind: "permission", state: "asked" },
     suggestions: [

@@ -27,7 +27,7 @@ export function questionText({ question, options, multiple, freeText }: AskQuest
   return [`${visible(question)}${how}`, ...rows].join("\n");
 }
 
-/** What a line chooses; a string says why it chooses nothing. */
+/** The choice of a line; a string says why it chooses nothing. */
 export function choiceIn({ options, multiple, freeText }: AskQuestion, line: string): Said | string {
   const said = line.trim();
   if (said === "") return { chosen: [], skipped: true };
@@ -60,7 +60,10 @@ export async function answersTo(
   return { questions: answers };
 }
 
-/** What can be answered, below what is asked for: a row each, with the numbers of the page. What denies for good has a number only here. */
+/**
+ * The possible answers, below the request: a row each, with the numbers of the page. A standing denial has a number
+ * only here.
+ */
 export function answersText(ask: Ask): string {
   const isPlan = ask.kind === "plan";
   const rows = numbered(ask).map(({ allow, suggestion }, i) => {

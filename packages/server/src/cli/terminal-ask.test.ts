@@ -1,4 +1,4 @@
-/** What a hostile agent asks of a terminal, and what `run` does where nobody can answer it. */
+/** What a hostile agent asks in a terminal, and what `run` does if nobody can answer it. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ it.each([
   ],
   ["an answer of no known kind", [{ id: "x", label: "Deny", scope: "once", native: { kind: "REJECT" } }]],
 ])(
-  "[U13] with --yes, and nobody there, a request that has %s is denied and not waited for",
+  "[U13] with --yes, and nobody there, a request that has %s is denied without waiting",
   async (_, suggestions) => {
     const { ask, block } = asking({ suggestions });
     const given: Given[] = [];
@@ -80,7 +80,7 @@ it.each([
   },
 );
 
-it("[U13] a turn behind which its agent has begun many others is seen to end", async () => {
+it("[U13] sees the end of a turn after which its agent has begun many others", async () => {
   const home = mkdtempSync(join(tmpdir(), "blockyard-follow-"));
   const kernel = new Kernel(nodeEnv, new MemoryStore("here"));
   const tools = new Tools(

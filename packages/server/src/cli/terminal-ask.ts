@@ -28,7 +28,7 @@ import { editPlan, planText, quoted, type ShownPlan } from "./terminal-plan.ts";
 
 type Type = (question: string) => Promise<string | undefined>;
 
-/** An answer of whoever sits here; undefined where they gave none, since the turn is being stopped or somebody else has answered. */
+/** The user's answer; undefined if there is none, since the turn is being stopped or somebody else has answered. */
 interface Said {
   readonly allow: boolean;
   readonly message?: string;
@@ -42,7 +42,7 @@ const KEYBOARD: Keyboard = {
   interrupt: () => process.kill(process.pid, "SIGINT"),
 };
 
-/** Asks whoever sits here. */
+/** Asks the user here. */
 export function asked(question: string, signal?: AbortSignal): Promise<string | undefined> {
   return typed(question, { ...KEYBOARD, signal });
 }
@@ -64,7 +64,8 @@ export async function answerAsk(
     ...(answer === undefined ? {} : { answer }),
     ...(planVersion === undefined ? {} : { plan_version: planVersion }),
   });
-  // Somebody has edited the plan meanwhile, or it cannot be allowed in this way: it is asked again, or is nobody's to approve.
+  // Somebody has edited the plan meanwhile, or it cannot be allowed this way: it is asked again, or nobody
+  // here can approve it.
   const isRefused = isProblem(given) && (given.problem === "invalid" || isOtherPlan(given));
   if (isRefused && allow) {
     printNote(`blockyard: ${given.message}`);
@@ -91,7 +92,7 @@ function isQuestion({ kind }: Ask): boolean {
   return kind === "question" || kind === "elicitation";
 }
 
-/** What an agent wanted, in a line: the command or the call itself, and what the agent says that it is for. */
+/** What an agent wanted, in a line: the command or the call itself, and the agent's description. */
 function wantedName(block: BlockSnapshot, ask: Ask): string {
   const { name, subject, isCommand } = callLine(block, []);
   const title = (ask.title ?? "").trim();
@@ -141,7 +142,7 @@ async function questions(ask: Ask, type: Type): Promise<Said | undefined> {
 
 const FORM_HINT = "Answer? [Y/n, or a reason to decline] ";
 
-/** A form, field by field, from who wants to fill it in. */
+/** A form, field by field, if the user wants to fill it in. */
 export async function form(ask: Ask, block: BlockSnapshot, type: Type): Promise<Said | undefined> {
   printNote(`\nNeeds an answer: ${nameOf(ask.title, block.metadata)}\n${formText(ask)}`);
   let said = await type(FORM_HINT);
@@ -187,8 +188,8 @@ async function permission(
 }
 
 /**
- * How an ask was answered by somebody else, in words: none where the server is gone. Undefined: that is of no interest any more. One
- * that a restart has cut off has expired before it is answered.
+ * How somebody else answered an ask, in words: none if the server is gone. Undefined: no longer relevant. An ask that a
+ * restart has cut off expires before it is answered.
  */
 export async function watchAnswer(
   client: BlockSource,
@@ -211,14 +212,15 @@ export async function watchAnswer(
 }
 
 /**
- * What somebody is asked to allow: who asks in one line, which no text can end, and below it every character of the input; above
- * that the change or the lines of a command, where it has several, behind a bar, so that none of them looks like ours.
+ * What the user is asked to allow: the asking agent in one line, which no text can end, and below it every character of
+ * the input; above that the change or the lines of a command, if it has several, behind a bar, so that none of them
+ * looks like ours.
  */
 export function askText({ metadata }: BlockSnapshot): string {
   const ask = askOf(metadata) as Ask;
   const { title, input, subject } = ask;
   const what = visible(JSON.stringify(input ?? metadata.input ?? {}, null, 2));
-  // Of an agent that does not tell its input, such as Gemini CLI, the command stands nowhere else in full.
+  // For an agent that does not send its input, such as Gemini CLI, the full command is nowhere else.
   const isUntold = what === "{}";
   const shown =
     subject?.type === "diff"
@@ -243,7 +245,10 @@ function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]):
   return exactLine(`${title ?? metadata.toolName}`);
 }
 
-/** A name in one line, with what does not show spelt out: a terminal obeys nothing of it, and nothing of it is left out. */
+/**
+ * A name in one line, with invisible characters spelled out: a terminal executes nothing of it, and nothing is left
+ * out.
+ */
 function exactLine(name: string): string {
   return oneLine(visible(name.replace(/[ \t\r\n]+/g, " ").trim()), ASK_NAME_CHARS);
 }
@@ -251,19 +256,19 @@ function exactLine(name: string): string {
 interface Keyboard {
   readonly input: NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown };
   readonly output: NodeJS.WritableStream;
-  /** While somebody types, Ctrl-C is a key: it means what it means everywhere else. */
+  /** While the user types, Ctrl-C is a key: it means the same as everywhere else. */
   interrupt(): void;
   /** Nothing needs to be typed any more. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Takes what was typed while nothing was asked: it is no answer to a question that nobody had read. Whether there was anything. */
+/** Discards input typed before the question, which cannot answer it. Returns whether there was any. */
 export async function forgetTyped({ input, interrupt }: Keyboard): Promise<boolean> {
   let typed = "";
   const take = (data: Buffer | string) => {
     typed += data.toString();
   };
-  // Key by key, so that a line without its end is read too.
+  // Key by key, so that an unfinished line is read too.
   input.setRawMode?.(true);
   input.on("data", take).resume();
   await sleep(TYPED_BEFORE_MS);
@@ -273,7 +278,7 @@ export async function forgetTyped({ input, interrupt }: Keyboard): Promise<boole
   return typed !== "";
 }
 
-/** A line that somebody types: empty where they end the input instead, undefined where they interrupt or need not type it. */
+/** A typed line: empty if the user ends the input instead, undefined if they interrupt or need not type it. */
 export function typed(
   question: string,
   { input, output, interrupt, signal }: Keyboard,

@@ -1,4 +1,4 @@
-/** What a typed line means to a field of a form. */
+/** How a typed line fills a field of a form. */
 import { type Ask, type FormField, formFields } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { fieldText, formAnswer, valueIn } from "./terminal-form.ts";
@@ -32,7 +32,7 @@ it.each([
   expect(valueIn(field, line)).toEqual(value);
 });
 
-it("[A42] asks for one field after the other, again where a value does not fit, and sends values of the schema's types", async () => {
+it("[A42] asks for one field after the other, again if a value does not fit, and sends values of the schema's types", async () => {
   const lines = ["", "2", "1,2", "0", "3", "y"];
   const shown: string[] = [];
   const type = async (text: string) => {

@@ -17,7 +17,7 @@ import { visible } from "../processes/visible.ts";
 
 type Value = FormInput[string];
 
-/** What it is about. */
+/** Its subject. */
 export function formText({ form }: Ask): string {
   return [form?.message ?? "", form?.url ?? ""]
     .filter((line) => line !== "")
@@ -58,7 +58,7 @@ export function valueIn(field: FormField, line: string): Value | { readonly wron
   return values.length === 1 ? (values[0] as string) : { wrong: "Choose one." };
 }
 
-/** Asks for one field after the other. Undefined: nobody needs the answer any more. */
+/** Asks for one field after the other. Undefined: the answer is no longer needed. */
 export async function formAnswer(
   { form }: Ask,
   type: (text: string) => Promise<string | undefined>,

@@ -35,7 +35,7 @@ it.each<[string, string, string, readonly unknown[]]>([
   expect(edits).toEqual(expected);
 });
 
-it("[A42] what cannot be edited says why, and the plan shows as it reads, with nothing that looks like ours", async () => {
+it("[A42] a plan that cannot be edited says why, and shows its current text, with nothing that looks like ours", async () => {
   const long = source({ ...PLAN, truncated: true }, []);
   expect(await editPlan(long, "c/1", { EDITOR: "true" })).toMatch(/too long/);
   const stale = source(PLAN, [], problem("stale", "somebody else changed these lines"));

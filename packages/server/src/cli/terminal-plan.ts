@@ -11,18 +11,18 @@ import { isProblem } from "@blockyard/kernel";
 import { visible } from "../processes/visible.ts";
 import type { BlockSource } from "./block-source.ts";
 
-/** Lines of somebody else behind a bar, so that none of them looks like a line of ours, such as a row with a number. */
+/** Quoted lines behind a bar, so that none of them looks like a line of ours, such as a row with a number. */
 export function quoted(text: string): string {
   return visible(text.trimEnd()).replaceAll(/^/gm, "  │ ");
 }
 
-/** A plan as it was shown: whoever approves it approves this version. */
+/** A plan as it was shown: approval applies to this version. */
 export interface ShownPlan {
   readonly text: string;
   readonly version: number;
 }
 
-/** As its block reads now; undefined where it cannot be read. */
+/** Its block's current text; undefined if it cannot be read. */
 export async function planText(client: BlockSource, block_id: string): Promise<ShownPlan | undefined> {
   const plan = await client.call("block.read", { block_id, line_numbers: false });
   if (isProblem(plan)) return undefined;
@@ -31,7 +31,10 @@ export async function planText(client: BlockSource, block_id: string): Promise<S
   return { text: `The plan needs approval:\n${quoted(plan.content)}${rest}`, version: plan.version };
 }
 
-/** Opens the editor that `VISUAL` or `EDITOR` names. Why the plan was not changed; empty where it was, or nothing was to change. */
+/**
+ * Opens the editor that `VISUAL` or `EDITOR` names. Returns why the plan was not changed; empty if it was, or nothing
+ * was to change.
+ */
 export async function editPlan(
   client: BlockSource,
   block_id: string,

@@ -44,7 +44,7 @@ it.each<[string, string]>([
   ["👩\u200d💻 ❤\ufe0f می\u200cخواهم", "👩\u200d💻 ❤\ufe0f می\u200cخواهم"],
 ])("[U15] %j is printed as %j", (text, shown) => expect(safeText(text)).toBe(shown));
 
-it("[U15] of what a program has printed over itself the last state is printed", () => {
+it("[U15] prints the last state of output that overwrites itself", () => {
   expect(safeOutput("50%\r100%\n\u001b]52;c;ZXZpbA==\u0007x\r\n")).toBe("100%\nx\n");
 });
 
@@ -71,7 +71,7 @@ it("[U15] what is printed for a file is obeyed by no terminal, and is exact anyw
   expect(elsewhere).toBe(text + text);
 });
 
-it("[U15] JSON for programs obeys no terminal either, and is the same JSON", async () => {
+it("[U15] no terminal executes JSON for programs either, and it is the same JSON", async () => {
   const hostile = {
     a: "\u009b2J\u007f\u202e\u2066\u061c\u200b\u2028\ufeff\u{e0041}\u001b]52;c;x\u0007",
     b: "é 😀",
@@ -125,7 +125,7 @@ it("[U15] names and messages that others chose are printed safely too", () => {
   for (const line of lines) expect(line.replaceAll("\n", "")).not.toMatch(/\p{Cc}|\u202e/u);
 });
 
-it("[U20] a list has no more lines than were asked for, and says that there are more", () => {
+it("[U20] a list has no more lines than requested, and says that there are more", () => {
   const conversations = ["a", "b", "c"].map((conversation) => ({ conversation }) as ConversationView);
   const ids = (limit: number, more: boolean) => {
     const found = firstOf({ conversations, more }, limit);
@@ -139,7 +139,7 @@ it("[U20] a list has no more lines than were asked for, and says that there are 
   ]);
 });
 
-it("[D62] a list marks what can be answered, also what a restart cut off", () => {
+it("[D62] a list marks open asks, also ones cut off by a restart", () => {
   const mark = (more: object) => {
     const view = { conversation: "c", title: "t", blocks: 1, cost_usd: null, updated_at: 0, metadata: {} };
     return row({ ...view, running: [], ...more } as unknown as ConversationView, 1).slice(0, 2);
@@ -219,7 +219,7 @@ it.each<[string, string, string]>([
     "somewhere in this text a cent is missing, and more",
     "…xt a [cent] is missing,…",
   ],
-])("[U64] of %s a search shows what was found", (_, content, expected) => {
+])("[U64] of %s a search shows the match", (_, content, expected) => {
   const at = content.indexOf("cent");
   const match = { line: 1, content_line: 1, content, match_start: at, match_end: at + 4 };
   const { before, hit, after } = excerptOf(match, "text", 23);

@@ -38,8 +38,8 @@ export function styleFor(
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * What is drawn as nothing, and so can hide text, or carry it unseen. Not what joins and separates letters and pictures (U+200C, U+200D,
- * U+FE0E, U+FE0F): without these some languages, and many emoji, are written wrong.
+ * Characters without a glyph, which can hide text, or carry it unseen. Not those that join and separate letters and
+ * pictures (U+200C, U+200D, U+FE0E, U+FE0F): without these some languages, and many emoji, are displayed wrong.
  */
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
 const JOINS = new Set(["\u200c", "\u200d", "\ufe0e", "\ufe0f"]);
@@ -55,7 +55,7 @@ const SEQUENCE = new RegExp(
 const LINE_END = /(?<!\r)\r+(?=\n|$)/g;
 
 /**
- * Text as it may be printed: sequences left out, other controls made visible. It is stricter than what shows an output
+ * Text that is safe to print: sequences removed, other control characters made visible. It is stricter than for output
  * (`plainTerminal`): names, commands and questions come here too, and nothing may hide a part of them.
  */
 export function safeText(text: string): string {
@@ -63,7 +63,7 @@ export function safeText(text: string): string {
   return plain.replace(UNSEEN, (char) => (JOINS.has(char) ? char : "\ufffd"));
 }
 
-/** What a file would get as it is, on its way to standard output: a terminal obeys none of it. */
+/** File content on its way to standard output: a terminal executes none of it. */
 export async function printData(body: AsyncIterable<string | Uint8Array>): Promise<void> {
   if (!process.stdout.isTTY) for await (const piece of body) await print(piece);
   else {
@@ -74,12 +74,12 @@ export async function printData(body: AsyncIterable<string | Uint8Array>): Promi
   }
 }
 
-/** The same for what a program has printed. */
+/** The same for a program's output. */
 export function safeOutput(text: string): string {
   return safeText(lastStates(text));
 }
 
-/** A carriage return inside a line writes over what stood there; progress bars come to their last state. */
+/** A carriage return inside a line overwrites the text before it; progress bars get their last state. */
 function lastStates(text: string): string {
   if (!text.includes("\r")) return text;
   return text
@@ -97,8 +97,8 @@ export function oneLine(text: string, width: number): string {
 }
 
 /**
- * Text of ours, broken between words where the line would be too long; further lines begin `hang` columns in. A word that is longer than
- * a line is left to the terminal, so that paths and links can be copied.
+ * Our own text, wrapped between words; further lines begin `hang` columns in. A word longer than a line is left to the
+ * terminal, so that paths and links can be copied.
  */
 export function wrapped(text: string, width: number, hang = 0): string {
   return text
@@ -120,7 +120,7 @@ export function wrapped(text: string, width: number, hang = 0): string {
     .join("\n");
 }
 
-/** A moment for people, by this machine's clock. */
+/** A time for people, by this machine's clock. */
 export function localTime(at: number): string {
   const date = new Date(at);
   const two = (count: number) => String(count).padStart(2, "0");
@@ -128,7 +128,7 @@ export function localTime(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-/** How much fits on a line of a terminal; anywhere else, nothing is broken. */
+/** The width of a terminal's line; elsewhere, nothing is wrapped. */
 export function lineWidth(): number {
   return process.stdout.isTTY ? terminalWidth() : Number.POSITIVE_INFINITY;
 }
@@ -137,7 +137,7 @@ export function terminalWidth(): number {
   return process.stdout.isTTY ? Math.max(40, process.stdout.columns ?? 80) : 100;
 }
 
-/** Writes, and waits while the reader is slow. A reader that has gone away ends the output, not the program. */
+/** Writes, and waits while the reader is slow. A reader that has gone ends the output, not the program. */
 export async function print(text: string | Uint8Array): Promise<void> {
   if (!process.stdout.writable) return;
   if (process.stdout.write(text)) return;
@@ -154,12 +154,12 @@ export async function printJson(value: unknown): Promise<void> {
   await print(`${printableJson(value)}\n`);
 }
 
-/** What is told may hold names and messages that others chose. */
+/** Messages may contain names and text that others chose. */
 export function printNote(text: string): void {
   process.stderr.write(`${safeText(text)}\n`);
 }
 
-/** A bar on a terminal; nothing where nobody would see it move. */
+/** A progress bar on a terminal; nothing if nobody would see it move. */
 export class Progress {
   readonly #isShown = process.stderr.isTTY === true;
   readonly #total: number;
@@ -183,7 +183,7 @@ export class Progress {
     );
   }
 
-  /** Takes the bar away, so that what follows stands alone. */
+  /** Removes the bar, so that the next output is separate. */
   end(): void {
     if (this.#isShown) process.stderr.write("\r\u001b[K");
   }

@@ -99,7 +99,7 @@ function pageOf(home: string): string {
 
 const REQUESTS = `${limits.requestsPerMinute} requests per minute`;
 const STORED = `${limits.blocksPerHour} blocks and ${limits.storedCharsPerHour / 1024 / 1024} Mi characters per hour`;
-/** What a token may ask for, and all tokens of its name together. */
+/** The quota of a token, and of all tokens of its name together. */
 const QUOTA: Readonly<Record<CallerRole, string>> = {
   owner: "",
   agent: `${REQUESTS}, ${STORED}`,

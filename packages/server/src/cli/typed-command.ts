@@ -5,15 +5,15 @@
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The command with arguments, or alone; not in a path, nor in front of a colon. */
+/** The command with arguments, or alone; not in a path, nor before a colon. */
 const NAMED = /(?<![\w./~-])blockyard(?: (?=[a-z~<[-])|(?=$|[\n,)]))/g;
-/** The same with the name of what it does, which options follow. */
+/** The same with the name of its subcommand, which options follow. */
 const WITH_NAME = /(?<![\w./~-])blockyard(?: [a-z]+(?![\w:./-])| (?=[~<[-])|(?=$|[\n,)]))/g;
 /** What works with no data directory. */
 const HOMELESS = /^blockyard (help|completion)$/;
 const HAS_HOME = /^[^\n]* --home [^\s.]/;
 
-/** A text of ours, never of others: words in it that look like the command are taken for it. */
+/** Our own text, never others': words in it that look like the command are treated as the command. */
 export function asTyped(
   text: string,
   env: Variables = process.env,

@@ -168,7 +168,7 @@ export const fileRevoke = contract({
 
 export const fileGrants = contract({ name: "file.grants", input: z.strictObject({}), output: grantsSchema });
 
-/** What a program can ask of files. */
+/** What a program can request of files. */
 export const fileContracts = [
   fileList,
   fileOpen,

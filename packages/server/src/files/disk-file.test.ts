@@ -31,7 +31,7 @@ const write = (text: string, expected: string | null) =>
   writeDisk(folder, "a", "a", Buffer.from(text), expected);
 const hash = (text: string) => hashOf(Buffer.from(text));
 
-it("[F18] replaces what was expected, and nothing else", async () => {
+it("[F18] replaces the expected content, and nothing else", async () => {
   put("old");
   expect(await write("new", hash("other"))).toEqual({ type: "moved" });
   expect(await write("new", hash("ol"))).toEqual({ type: "moved" });
@@ -43,21 +43,21 @@ it("[F18] replaces what was expected, and nothing else", async () => {
   expect(readdirSync(path)).toEqual([]);
 });
 
-it("[F2] makes what was expected not to be there, and replaces nothing by it", async () => {
+it("[F2] creates a file that was expected not to exist, and replaces nothing by it", async () => {
   expect(await write("new", null)).toEqual({ type: "written" });
   expect(await write("other", null)).toEqual({ type: "moved" });
   expect(get()).toBe("new");
   expect(readdirSync(path)).toEqual(["a"]);
 });
 
-it("[F9] a file is another one after it was replaced: whoever has the old one open reads it to its end", async () => {
+it("[F9] a replaced file is another one: a reader of the old one reads it to its end", async () => {
   put("old");
   const before = statSync(join(path, "a")).ino;
   await write("new", hash("old"));
   expect(statSync(join(path, "a")).ino).not.toBe(before);
 });
 
-it("a file that was written a moment ago has no stamp that could be trusted", async () => {
+it("a file that was just written has no stamp that could be trusted", async () => {
   put("one");
   const recent = await readDisk(folder, "a", "a");
   expect(recent).toMatchObject({ type: "text", text: "one", stamp: "" });

@@ -16,8 +16,8 @@ import { bounds, FILE_TIME_MS, READ_TRIES } from "./limits.ts";
 import { asError, type Folder, operating, type Root, syncFolder } from "./root.ts";
 
 /**
- * How a file looks from outside: the same stamp, the same bytes. Clocks of file systems are coarse, so a file that was
- * written a moment ago has none (an empty one, which equals nothing): it could be written again without looking different.
+ * A file's stamp: the same stamp, the same bytes. Clocks of file systems are coarse, so a file that was just written
+ * has none (an empty one, which equals nothing): it could be written again without a visible change.
  */
 export type Stamp = string;
 
@@ -35,7 +35,7 @@ export type DiskFile =
   /** There is something, but no text that can be opened; `hash` where its bytes could be read. */
   | { readonly type: "unreadable"; readonly problem: Problem; readonly hash: string; readonly stamp: Stamp };
 
-/** What is thought to be there: a text of this hash, or nothing. */
+/** The expected content: a text of this hash, or nothing. */
 type Expected = string | null;
 
 export type Written =
@@ -58,7 +58,7 @@ export function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Whether what is there now has that stamp. */
+/** Whether the current file has that stamp. */
 export async function hasStamp(folder: Folder, name: string, known: Stamp): Promise<boolean> {
   if (known === "") return false;
   const stat = await lstat(folder.at(name), { bigint: true }).catch(() => undefined);
@@ -78,7 +78,7 @@ export async function readDisk(folder: Folder, name: string, shown: string): Pro
   }
 }
 
-/** Replaces a file, or makes one where `expected` says that there is none. */
+/** Replaces a file, or creates one if `expected` says that there is none. */
 export async function writeDisk(
   folder: Folder,
   name: string,
@@ -106,12 +106,12 @@ export async function writeDisk(
     return operating(shown, asError(error));
   } finally {
     await target?.close();
-    await unlink(folder.at(temporary)).catch(() => undefined); // where it was moved, there is none
+    await unlink(folder.at(temporary)).catch(() => undefined); // if it was moved, there is none
     inUse.delete(temporary);
   }
 }
 
-/** Removes what processes that are gone have left in a folder; how many. */
+/** Removes temporary files of dead processes from a folder; returns their number. */
 async function sweepFolder(folder: Folder): Promise<number> {
   let swept = 0;
   for (const name of await readdir(folder.at(".")).catch(() => [] as string[])) {
@@ -126,7 +126,7 @@ async function sweepFolder(folder: Folder): Promise<number> {
   return swept;
 }
 
-/** The same for folders of the workspace, as long as it is not over; how many. */
+/** The same for folders of the workspace, until it is closed; returns their number. */
 export async function sweepFolders(
   root: Root,
   folders: readonly string[],
@@ -164,7 +164,7 @@ async function readOpen(handle: FileHandle, shown: string): Promise<DiskFile> {
   }
 }
 
-/** From the beginning, whatever was read before; no more than one byte over the bound. */
+/** From the start, whatever was read before; at most one byte over the limit. */
 async function readWhole(handle: FileHandle, size: number): Promise<Buffer> {
   let bytes = Buffer.allocUnsafe(Math.min(size, bounds.fileBytes) + 1);
   let length = 0;
@@ -199,7 +199,7 @@ async function keepLooks(handle: FileHandle, target: FileHandle): Promise<void> 
 const isDone = () => true;
 const isNotDone = () => false;
 
-/** A file as it was when its bytes were last seen to be the expected ones. */
+/** A file when its bytes were last confirmed to be the expected ones. */
 interface Checked {
   readonly stat: BigIntStats;
   readonly stamp: Stamp;
@@ -223,8 +223,8 @@ async function isExpected(
 }
 
 /**
- * Between the last look and the move somebody may have written into the old file. It is still open here, so that what
- * was written is not lost: it is handed back, to be merged.
+ * Between the last check and the move somebody may have written into the old file. It is still open here, so that their
+ * text is not lost: it is returned, to be merged.
  */
 async function moveOver(
   folder: Folder,
@@ -265,7 +265,7 @@ function looks({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
 }
 
 function isAlive(pid: number): boolean {
-  if (pid === process.pid) return false; // what this process uses is known
+  if (pid === process.pid) return false; // this process knows its own
   try {
     process.kill(pid, 0);
     return true;

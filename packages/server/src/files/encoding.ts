@@ -8,7 +8,7 @@ import { bounds } from "./limits.ts";
 
 interface Decoded {
   readonly text: string;
-  /** The bytes begin with a byte order mark, which is no part of the text. */
+  /** The bytes begin with a byte order mark, which is not part of the text. */
   readonly hasBom: boolean;
 }
 

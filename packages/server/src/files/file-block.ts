@@ -37,9 +37,9 @@ export type Conflict = FileConflict;
 
 /** What both sides had last. */
 export interface Base {
-  /** Undefined where it cannot be known any more. */
+  /** Undefined if it can no longer be known. */
   readonly text: string | undefined;
-  /** Of the bytes on the disk; null where no file is expected. */
+  /** Of the bytes on disk; null if no file is expected. */
   readonly hash: string | null;
   readonly hasBom: boolean;
 }
@@ -64,7 +64,7 @@ export function createFile(draft: Draft, title: string, path: CleanPath, disk: D
   });
 }
 
-/** What the disk has now comes into the block, or a conflict does. */
+/** The disk's current text is merged into the block, or becomes a conflict. */
 export function takeIn(draft: Draft, id: BlockId, base: Base, disk: DiskFile): Taken | Problem {
   const block = draft.block(id);
   if (isProblem(block)) return block;
@@ -104,8 +104,8 @@ export function persisted(draft: Draft, id: BlockId, version: number, disk: Disk
 }
 
 /**
- * How a conflict ends: with the block's text as it is, or with another one, over what the disk has. `isLeftAbsent`: where
- * the disk has nothing, that is how it stays.
+ * Resolves a conflict: with the block's text, or with another one, overwriting the disk. `isLeftAbsent`: if the disk
+ * has no file, none is created.
  */
 export function endConflict(
   draft: Draft,
@@ -167,7 +167,7 @@ function settle(
   return isProblem(after) ? after : "taken";
 }
 
-/** There is nothing on the disk, and nothing was expected there. */
+/** There is nothing on disk, and nothing was expected there. */
 function clear(draft: Draft, id: BlockId): Taken | Problem {
   const after = patch(draft, id, { conflict: null });
   return isProblem(after) ? after : "taken";
@@ -186,7 +186,7 @@ function takeLoss(draft: Draft, id: BlockId, path: string, isSame: boolean): Tak
   return isProblem(after) ? after : "taken";
 }
 
-/** Writes nothing where the same is said already. */
+/** Writes nothing if the metadata is unchanged. */
 function setConflict(draft: Draft, id: BlockId, conflict: Omit<Conflict, "at">): Taken | Problem {
   const block = draft.block(id);
   if (isProblem(block)) return block;
@@ -200,7 +200,7 @@ function setConflict(draft: Draft, id: BlockId, conflict: Omit<Conflict, "at">):
   return isProblem(after) ? after : "conflict";
 }
 
-/** Only what differs from what the metadata says already. */
+/** Only values that differ from the metadata. */
 function patch(draft: Draft, id: BlockId, wanted: JsonObject): Block | Problem {
   const block = draft.block(id);
   if (isProblem(block)) return block;

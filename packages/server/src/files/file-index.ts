@@ -34,7 +34,7 @@ interface FileIndexOptions {
 }
 
 export class FileIndex {
-  /** Of the conversation, where it is made here. */
+  /** The conversation's title, if it is created here. */
   readonly title: string;
   readonly #options: FileIndexOptions;
   readonly #name: string;
@@ -87,7 +87,8 @@ export class FileIndex {
   async #readBlocks(): Promise<readonly Block[]> {
     const { kernel, log, onRecord } = this.#options;
     const earlier = await kernel.conversation(legacyName(this.#name, LEGACY_CHARS));
-    // Earlier versions derived another id. Only one that the server itself has made is taken: texts can be made for such ids.
+    // Earlier versions derived another id. Only the server's own block is accepted: texts can be found for
+    // such ids.
     if (!isProblem(earlier) && earlier.createdBy === DISK) this.#conversation = earlier.id;
     const record = await kernel.conversation(this.conversation);
     if (!isProblem(record)) onRecord(record);

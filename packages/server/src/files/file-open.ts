@@ -21,7 +21,7 @@ export const fileOpenTool = (files: Files) =>
     },
   });
 
-/** For block.create. Its content never takes the place of what a file has. `permitted`: guarded files that were asked for. */
+/** For block.create. Its content never replaces a file's. `permitted`: guarded files with approval. */
 export const filePort = (files: Files, permitted: readonly string[] = []): FilePort => ({
   async create({ agent, role }, path, content) {
     const place = permitted.length === 0 ? undefined : await files.locate(path);

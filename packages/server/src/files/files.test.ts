@@ -1,4 +1,4 @@
-/** Opening, saving, and what the other side does, on a real disk. */
+/** Opening, saving, and concurrent changes, on a real disk. */
 import { chmodSync, chownSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProblem } from "@blockyard/kernel";
@@ -11,7 +11,7 @@ afterEach(() => lab.stop());
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i}\n`).join("");
 
 describe("opening", () => {
-  it("[F1] gives one block for a path, however it is written and whoever is first", async () => {
+  it("[F1] returns one block for a path, however it is written and whoever is first", async () => {
     lab = await Lab.start();
     lab.put("src/a.ts", "one\n");
     const ids = await Promise.all(["src/a.ts", "./src//a.ts", "src/./a.ts"].map((path) => lab.open(path)));
@@ -38,7 +38,7 @@ describe("opening", () => {
     expect(lab.disk("b.txt")).toBe("mine\n");
   });
 
-  it("[F3] keeps every byte of what it does not edit", async () => {
+  it("[F3] keeps every byte outside of its edits", async () => {
     lab = await Lab.start();
     const rows: readonly (readonly [string, string, string])[] = [
       ["crlf", "a\r\nX\r\nc\r\n", "a\r\nY\r\nc\r\n"],
@@ -63,7 +63,7 @@ describe("opening", () => {
 });
 
 describe("saving", () => {
-  it("[F8] an edit makes it dirty, a save that nothing overtakes does not leave it so", async () => {
+  it("[F8] an edit makes it dirty, a save that nothing overtakes makes it clean", async () => {
     lab = await Lab.start();
     lab.put("a.txt", TEN);
     const id = await lab.open("a.txt");
@@ -76,7 +76,7 @@ describe("saving", () => {
     expect(after.metadata["persistedVersion"]).toBe(after.version);
   });
 
-  it("[F7] edits without end are saved all the same", async () => {
+  it("[F7] endless edits are saved anyway", async () => {
     lab = await Lab.start({ bounds: { flushMs: 60_000, flushMostMs: 50 } });
     lab.put("a.txt", "0\n");
     const id = await lab.open("a.txt");
@@ -122,7 +122,7 @@ describe("saving", () => {
     expect([lab.disk("a.txt"), uid, gid, mode & 0o7777]).toEqual(["b\n", 1_234, 2_345, 0o2755]);
   });
 
-  it.skipIf(process.getuid?.() === 0)("[F10] leaves a file alone that it may not write", async () => {
+  it.skipIf(process.getuid?.() === 0)("[F10] leaves a file without write permission alone", async () => {
     lab = await Lab.start();
     lab.put("a.txt", "a\n");
     chmodSync(join(lab.root, "a.txt"), 0o444);
@@ -132,7 +132,7 @@ describe("saving", () => {
     expect(lab.disk("a.txt")).toBe("a\n");
   });
 
-  it("[F12] what was not saved when the process died is saved at the next start", async () => {
+  it("[F12] edits unsaved when the process died are saved at the next start", async () => {
     lab = await Lab.start({ bounds: { flushMs: 600_000, flushMostMs: 600_000 } });
     lab.put("a.txt", TEN);
     const id = await lab.open("a.txt");
@@ -152,7 +152,7 @@ describe("saving", () => {
     for (let i = 0; i < 20; i++) expect(lab.disk(`f${i}.txt`)).toBe(`${i} edited\n`);
   });
 
-  it("[F11] removes what a killed process left, and nothing else", async () => {
+  it("[F11] removes a killed process's temporary files, and nothing else", async () => {
     lab = await Lab.start();
     lab.put("src/a.txt", "a\n");
     await lab.open("src/a.txt");
@@ -187,7 +187,7 @@ describe("saving", () => {
     expect(lab.logged.filter(({ event }) => event === "a file could not be saved")).toHaveLength(1);
   });
 
-  it("a save that fails is said, tried again, and succeeds when it can", async () => {
+  it("a failed save is reported, retried, and succeeds when it can", async () => {
     lab = await Lab.start({ bounds: { retryMs: 20 } });
     lab.put("d/a.txt", "a\n");
     const id = await lab.open("d/a.txt");
@@ -269,7 +269,7 @@ describe("the other side", () => {
     }
   });
 
-  it("[F16] what taking the disk's text took away can be undone by whoever did it", async () => {
+  it("[F16] text lost by taking the disk's version can be restored with undo by the same caller", async () => {
     lab = await Lab.start();
     const id = await conflicted();
     await lab.files.resolve(id, { agent: "bob", take: "disk" });
@@ -278,7 +278,7 @@ describe("the other side", () => {
     expect(lab.disk("a.txt")).toBe(TEN.replace("line 4", "mine"));
   });
 
-  it("[F16] what was overwritten on the disk is kept as a blob of its hash", async () => {
+  it("[F16] overwritten disk content is stored as a blob of its hash", async () => {
     lab = await Lab.start();
     const id = await conflicted();
     const { diskHash } = (await lab.metadata(id)).conflict as unknown as { diskHash: string };
@@ -288,7 +288,7 @@ describe("the other side", () => {
     expect(Buffer.from(kept?.bytes ?? []).toString()).toBe(TEN.replace("line 4", "theirs"));
   });
 
-  it("[F16] what is no text is overwritten by nobody", async () => {
+  it("[F16] binary content is overwritten by nobody", async () => {
     lab = await Lab.start();
     const id = await conflicted();
     lab.put("a.txt", Buffer.from([0, 1, 2]));
@@ -321,7 +321,7 @@ describe("the other side", () => {
     expect(lab.disk("a.txt")).toBe(TEN.replace("line 4", "mine").replace("line 9", "nine"));
   });
 
-  it("[F17] a deleted file stays as a block and is not made again; one that comes back is taken in", async () => {
+  it("[F17] a deleted file stays as a block and is not recreated; one that comes back is loaded", async () => {
     lab = await Lab.start();
     lab.put("a.txt", TEN);
     const id = await lab.open("a.txt");
@@ -334,7 +334,7 @@ describe("the other side", () => {
     await lab.until(id, (block, text) => text.startsWith("back") && block.metadata["missing"] === undefined);
   });
 
-  it("[F17] one that is edited here and deleted there is a conflict, which either side can win", async () => {
+  it("[F17] one that is edited here and deleted on disk is a conflict, which either side can win", async () => {
     lab = await Lab.start();
     for (const take of ["mine", "disk"] as const) {
       lab.put("a.txt", TEN);
@@ -352,7 +352,7 @@ describe("the other side", () => {
     }
   });
 
-  it("[F17] a file that was deleted is made again when it is asked for", async () => {
+  it("[F17] a deleted file is recreated on request", async () => {
     lab = await Lab.start();
     lab.put("a.txt", TEN);
     const id = await lab.open("a.txt");
@@ -376,14 +376,14 @@ describe("the other side", () => {
     await lab.until(id, (block, text) => text === "text again\n" && block.metadata["conflict"] === undefined);
   });
 
-  it("[F18] [R27] what is written between load and save is never overwritten", async () => {
+  it("[F18] [R27] a write between load and save is never overwritten", async () => {
     lab = await Lab.start({ bounds: { flushMs: 600_000, flushMostMs: 600_000 } });
     lab.put("a.txt", TEN);
     const id = await lab.open("a.txt");
     for (let round = 0; round < 50; round++) {
       await lab.edit(id, "line 5", "mine");
       const theirs = `${round}\n${(lab.disk("a.txt") as string).split("\n").slice(1).join("\n")}`;
-      lab.put("a.txt", theirs); // the same size most of the time, the same moment as the last save
+      lab.put("a.txt", theirs); // usually the same size, the same time as the last save
       expect(await lab.files.flush(id)).toBeUndefined();
       const disk = lab.disk("a.txt") as string;
       expect([disk.split("\n")[0], await lab.text(id)]).toEqual([`${round}`, disk]);

@@ -67,7 +67,7 @@ export class Files {
   #isClosed = false;
   /** Whether somebody has a block open in an editor. */
   isWatched: (id: BlockId) => boolean = () => false;
-  /** Told who has a file come into the store, and how long it is. */
+  /** Called with the agent that brought a file into the store, and its length. */
   onOpened: (agent: string, chars: number) => void = () => undefined;
 
   constructor({ kernel, root, closed, log, bounds, watch }: FilesOptions) {
@@ -106,7 +106,7 @@ export class Files {
     return this.#index.conversation;
   }
 
-  /** What was not saved when the last process ended is saved now, and what it left is removed. */
+  /** Saves what was unsaved when the last process ended, and removes its temporary files. */
   async start(): Promise<void> {
     for (const block of await this.#index.ready()) if (isUnsaved(block)) this.#unsaved.saveNow(block.id);
     this.#sweeping = this.#sweep(this.#index.folders().slice(0, this.bounds.sweptFolders));
@@ -145,7 +145,7 @@ export class Files {
     return this.guarded.revoke(path, agent, by);
   }
 
-  /** Where a path leads. */
+  /** The target of a path. */
   async locate(path: string, isRoot = false): Promise<CleanPath | Problem> {
     await this.#index.ready();
     const clean = cleanPath(path, isRoot);
@@ -181,7 +181,7 @@ export class Files {
     return this.#open.get(id)?.failure;
   }
 
-  /** Before a block is read or edited: it is loaded, and what has changed on the disk is in it. */
+  /** Before a block is read or edited: loads it, with the changes on disk. */
   async touch(id: BlockId): Promise<void> {
     const path = this.#index.pathOf(id);
     if (!path || this.#isClosed) return;
@@ -191,7 +191,7 @@ export class Files {
     await this.#inLane(id, (open) => open.look());
   }
 
-  /** What the disk has in the place of a file. */
+  /** The disk's version of a file. */
   async disk(id: BlockId): Promise<DiskFile | Problem> {
     const path = this.#index.pathOf(id);
     if (!path) return notAFile(id);
@@ -230,7 +230,7 @@ export class Files {
     await this.abandon();
   }
 
-  /** Begins nothing more, saves included; answers when what is under way has ended. */
+  /** Begins nothing more, saves included; resolves when running work has ended. */
   async abandon(): Promise<void> {
     this.#isClosed = true;
     this.#looks.close();
@@ -242,7 +242,7 @@ export class Files {
     this.root.close();
   }
 
-  /** What is in memory, for tests and metrics. */
+  /** The contents of memory, for tests and metrics. */
   get counts(): { open: number; chars: number; watched: number; polled: number } {
     return { open: this.#open.size, chars: this.#open.chars, ...this.#watcher.counts };
   }
@@ -276,7 +276,7 @@ export class Files {
       this.#looks.ask(id, this.bounds.lookMs, this.bounds.lookMs * 10);
   }
 
-  /** A change on the disk is taken in; what it leaves unsaved is saved. */
+  /** Loads a change on disk; saves what it leaves unsaved. */
   async #lookAt(id: BlockId): Promise<void> {
     if (this.#isClosed || !this.isOpen(id)) return;
     const refused = await this.#inLane(id, (file) => file.look());
@@ -286,7 +286,7 @@ export class Files {
 
   // -- one file, in its lane
 
-  /** The boundary of what is done to one file: what the disk refuses, or a bug, ends that and nothing else. */
+  /** The boundary of work on one file: a disk error, or a bug, ends that and nothing else. */
   #alone<T>({ name }: CleanPath, job: () => Promise<T>): Promise<T | Problem> {
     return this.#keyedQueue.run(name, async () => {
       try {
@@ -355,7 +355,7 @@ export class Files {
     }
   }
 
-  /** A path that has a block. Where its file is gone, `create` makes it again, with what the block has. */
+  /** A path with a block. If its file is gone, `create` recreates it, with the block's text. */
   async #again(id: BlockId, path: CleanPath, { create }: Opening): Promise<Opened | Problem> {
     const file = await this.#load(id, path);
     if (isProblem(file)) return file;

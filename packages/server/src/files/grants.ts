@@ -6,11 +6,11 @@
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 
-/** A type, not an interface: it is kept as JSON. */
+/** A type, not an interface: it is stored as JSON. */
 export type Grant = {
   /** From the workspace's root. */
   readonly path: string;
-  /** For whom; absent: for every agent and viewer. */
+  /** The grantee; absent: every agent and viewer. */
   readonly agent?: string;
   readonly by: string;
   readonly at: number;
@@ -28,7 +28,7 @@ export function isGranted(grants: readonly Grant[], agent: string, path: string)
   return grants.some((grant) => grant.path === path && (grant.agent === undefined || grant.agent === agent));
 }
 
-/** With one more; the same one again takes its place. */
+/** With one more; an equal one is replaced. */
 export function withGrant(grants: readonly Grant[], grant: Grant): readonly Grant[] {
   return [...withoutGrant(grants, grant.path, grant.agent), grant];
 }

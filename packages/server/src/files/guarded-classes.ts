@@ -58,7 +58,7 @@ export const CLASSES: readonly GuardRule[] = [
   },
   { reason: "agents start the servers it lists", pattern: /^mcp-?servers\.(jsonc?|ya?ml|toml)$/ },
   { reason: SECRET, pattern: new RegExp(`(^|[\\w-]*[._-])(${WORDS})([._-][\\w.-]*)?\\.(${DATA})$`) },
-  // Beside its hooks and settings git knows a repository by these: with them, any folder is one.
+  // Besides its hooks and settings git recognizes a repository by these: with them, any folder is one.
   {
     reason: "git treats its folder as a repository",
     pattern: /^(head|commondir|gitdir|packed-refs|alternates)$/,

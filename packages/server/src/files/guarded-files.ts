@@ -25,7 +25,7 @@ interface GuardOptions {
   readonly log: Log;
   /** The conversation that holds the files. */
   readonly conversation: () => ConversationId;
-  /** Its title, where it is made here. */
+  /** Its title, if it is created here. */
   readonly title: string;
 }
 
@@ -41,23 +41,23 @@ export class GuardedFiles {
     return this.#grants;
   }
 
-  /** What the record says: another node may have changed it. */
+  /** The record's value: another node may have changed it. */
   take(record: { readonly metadata: Parameters<typeof grantsIn>[0] }): void {
     this.#grants = grantsIn(record.metadata);
   }
 
-  /** Why a path is guarded; undefined where it is not. */
+  /** Why a path is guarded; undefined if it is not. */
   reasonOf(path: string): string | undefined {
     const clean = cleanPath(path);
     return isProblem(clean) ? undefined : guardOf(clean);
   }
 
-  /** The same for one agent: undefined where it has been granted the file. */
+  /** The same for one agent: undefined if it has a grant for the file. */
   guardFor(path: string, agent: string): string | undefined {
     return isGranted(this.#grants, agent, path) ? undefined : guardOfName(path);
   }
 
-  /** Why a caller may neither read nor write a block: it is a guarded file that the owner has not granted. */
+  /** Why a caller may neither read nor write a block: it is a guarded file without a grant. */
   guards(block: Block, agent: string): Problem | undefined {
     if (block.kind !== "file") return undefined;
     const clean = cleanPath(block.metadata.path ?? "");

@@ -1,4 +1,4 @@
-/** Which files are guarded: classes of names, each spelt in every way that some file system takes for the same. */
+/** Which files are guarded: classes of names, in every spelling that some file system treats as equal. */
 import { isProblem } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import {
@@ -17,7 +17,7 @@ function reason(path: string): string | undefined {
   return guardOf(clean);
 }
 
-/** The same file, to a file system that does not tell case, or drops what does not show. */
+/** The same file, to a file system that ignores case, or drops invisible characters. */
 const spellings: readonly ((path: string) => string)[] = [
   (path) => path,
   (path) => path.toUpperCase(),
@@ -45,7 +45,7 @@ describe("guarded", () => {
   it.each(PLAIN_PATHS)("[F5] not %s", (path) => expect(reason(path)).toBeUndefined());
 });
 
-describe("[AC314] a command that nobody was asked for", () => {
+describe("[AC314] a command without approval", () => {
   it.each([
     ...[
       "CLAUDE.md",

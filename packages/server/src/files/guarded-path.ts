@@ -152,7 +152,7 @@ export function guardOf({ parts }: CleanPath): string | undefined {
   return rule?.reason;
 }
 
-/** What a part is to some file system: one drops what follows a colon or dollar, another does not. */
+/** A part as some file system reads it: one drops what follows a colon or dollar, another does not. */
 function namesOf(part: string): readonly string[] {
   return [...new Set([bareName(part), shownName(part)])];
 }
@@ -162,7 +162,9 @@ const SECRET_NAMES =
   /^\.(env([.-].*)?|envrc|ssh|aws|gnupg|kube|azure|gcloud|secrets?|netrc|pgpass|pypirc|git-credentials|htpasswd|vault[\w-]*)$/;
 const SECRETS = "it holds secrets";
 
-/** What of the hidden ones agents, editors, hooks and shells obey; the others belong to builds and tests, which write there. */
+/**
+ * The hidden files that agents, editors, hooks and shells obey; others belong to builds and tests, which write there.
+ */
 const OBEYED_NAMES =
   /^\.(claude([\w.-]*)?|codex|agents?|gemini|qwen|kimi|kimi-code|copilot|opencode|goose|cursor|windsurf|cline|clinerules|roo(rules|modes|ignore)?|kilocode(rules|modes|ignore)?|continue(rules)?|aider[\w.-]*|amp(coderc)?|crush[\w.]*|junie|kiro|factory|augment([\w-]*)?|trae|vibe|openhands|amazonq|rovodev|codebuff|iflow|codebuddy|qodo|qoder|blackboxcli|pi|antigravity|hermes|openclaw|zencoder|tabnine|void|warp|zed|vscode|vs|idea|fleet|helix|theia|n?vim|n?vim\.lua|lvimrc|lazy\.lua|emacs(\.d)?|neoconf\.json|sublime-project|devcontainer(\.json)?|mcp\.json|husky|huskyrc[\w.]*|githooks|lintstagedrc[\w.]*|commitlintrc[\w.]*|czrc|overcommit\.yml|simple-git-hooks[\w.]*|cursorrules|windsurfrules|goosehints|rules|bash(rc|_profile|_login|_logout|_aliases)|zlog(in|out)|xprofile|mise(\.[\w.]*)?|rvmrc|autoenv[\w.]*|gdbinit|lldbinit|npmrc|yarnrc(\.yml)?|pnpmfile\.cjs)$/;
 /** Of what code hosts read, what agents follow; of Mercurial's folder, its hooks. */
@@ -171,15 +173,16 @@ const OBEYED_BESIDE =
 const OBEYED_REASONS = /^(agents|hooks|git|editors|desktops|shells) /;
 
 /**
- * What a command does with a guarded file that nobody was asked for: it does not see it, or only reads it. Undefined for files
- * that builds themselves read and write.
+ * A command's access to a guarded file without approval: none, or read-only. Undefined for files that builds themselves
+ * read and write.
  */
 export function veilOf(path: string, isFolder: boolean): "hidden" | "kept" | undefined {
   const name = bareName(path.slice(path.lastIndexOf("/") + 1));
   if (SECRET_NAMES.test(name)) return "hidden";
   if (OBEYED_NAMES.test(name) || OBEYED_BESIDE.test(path)) return "kept";
   if (isFolder) return undefined;
-  // Many programs take their file with and without the dot (`lefthook.yml`). What is secret by its name, builds may need all the same.
+  // Many programs read their file with and without the dot (`lefthook.yml`). Files that are secret by name
+  // may be needed by builds.
   const isDotted = name.startsWith(".");
   const plain = isDotted ? name.slice(1) : name;
   const reason = FILES.find(({ pattern }) => pattern.test(plain))?.reason;
@@ -187,7 +190,7 @@ export function veilOf(path: string, isFolder: boolean): "hidden" | "kept" | und
   return reason !== undefined && OBEYED_REASONS.test(reason) ? "kept" : undefined;
 }
 
-/** The same for a name as it is written. What is no plain path is guarded too: nobody knows what a program makes of it. */
+/** The same for a name as written. Anything but a plain path is guarded too: how a program resolves it is unknown. */
 export function guardOfName(name: string): string | undefined {
   const clean = cleanPath(name);
   return isProblem(clean) ? "its name has unusual characters" : guardOf(clean);

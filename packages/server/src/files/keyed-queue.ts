@@ -32,7 +32,7 @@ export class KeyedQueue {
     return this.#keyedQueue.has(key);
   }
 
-  /** When everything that was asked for so far is done. */
+  /** Resolves when all work so far is done. */
   async idle(): Promise<void> {
     while (this.#keyedQueue.size > 0) await Promise.all(this.#keyedQueue.values());
   }
@@ -43,7 +43,7 @@ export class KeyedQueue {
     try {
       return await job();
     } finally {
-      // The place is handed on, not given back and taken again: nobody slips in between.
+      // The slot is passed on, not released and taken again: no other job can get in between.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#running--;

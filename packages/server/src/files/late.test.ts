@@ -1,4 +1,4 @@
-/** What others write in the moment between the last look at a file and its replacement, and texts that history has lost. */
+/** Writes of others between the last check of a file and its replacement, and texts that history has lost. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProblem } from "@blockyard/kernel";
@@ -11,7 +11,7 @@ afterEach(() => lab.stop());
 const TEXT = "a\nb\nc\nd\ne\nf\ng\n";
 const SLOW = { bounds: { flushMs: 600_000, flushMostMs: 600_000, lookMs: 600_000 } };
 
-/** Does something once, in the very moment before the file is replaced: when the folder is looked at for the last time. */
+/** Runs something once, right before the file is replaced: at the last check of the folder. */
 function beforeReplacing(act: () => void): void {
   const { root } = lab.files;
   const open = root.folder.bind(root);
@@ -45,7 +45,7 @@ it.each(["just made", "old"])(
   },
 );
 
-it("[F18] and where it overlaps it is put back, as a conflict", async () => {
+it("[F18] and if it overlaps it is restored, as a conflict", async () => {
   lab = await Lab.start(SLOW);
   lab.put("a.txt", TEXT);
   const id = await lab.open("a.txt");
@@ -78,7 +78,7 @@ it("[F15] a change here and one there, with a history that does not tell what bo
   ]);
 });
 
-it("[F12] what was merged but not saved when the process died is not merged twice", async () => {
+it("[F12] a merge that was unsaved when the process died is not merged twice", async () => {
   lab = await Lab.start(SLOW);
   lab.put("a.txt", TEXT);
   const id = await lab.open("a.txt");

@@ -9,27 +9,27 @@ export const bounds = {
   pathParts: 64,
   /** A file is saved this long after the last edit … */
   flushMs: 300,
-  /** … and no later than this after the first one that is not saved. */
+  /** … and no later than this after the first unsaved edit. */
   flushMostMs: 2_000,
-  /** A save that failed is tried again after this long, then twice as long, and so on up to the most. */
+  /** A failed save is retried after this long, then after twice as long, up to the maximum. */
   retryMs: 2_000,
   retryMostMs: 60_000,
-  /** How often a save looks again because the disk has changed under it. */
+  /** How often a save rereads a file that keeps changing on disk. */
   flushTries: 8,
-  /** Changes on the disk are gathered this long before they are looked at. */
+  /** Changes on disk are batched for this long. */
   lookMs: 50,
-  /** A file that was looked at this lately is not looked at again for reading its block. */
+  /** A file checked this recently is not checked again for reading its block. */
   freshMs: 100,
-  /** Files that are looked at or saved at one time. */
+  /** Files checked or saved at one time. */
   atOnce: 8,
-  /** Files, and characters of their last saved texts, that are kept in memory. */
+  /** Files, and characters of their last saved texts, kept in memory. */
   openFiles: 512,
   openChars: 64 * 1024 * 1024,
-  /** Folders that cannot be watched are looked at this often. */
+  /** How often folders that cannot be watched are polled. */
   pollMs: 1_000,
-  /** After this many of those, watched folders too: one that was moved away tells nobody. */
+  /** After this many polls, watched folders are checked too: a moved one sends no event. */
   pollsPerSweep: 10,
-  /** Edits between two texts that are looked for, stretch by stretch, before they count as wholly different. */
+  /** Edits between two texts that are searched, section by section, before the texts count as wholly different. */
   diffEdits: 1_000,
   /** Lines that are compared for that, over all. */
   diffSteps: 4_000_000,
@@ -38,7 +38,7 @@ export const bounds = {
   /** file.list */
   listEntries: 2_000,
   listDepth: 16,
-  /** Entries that are read of one folder, and in one listing, those left out included. */
+  /** Entries read of one folder, and in one listing, including those left out. */
   listRead: 20_000,
   listMs: 2_000,
   /** A .gitignore file, its lines, and the wildcards that one line may have: more of them could take for ever. */
@@ -48,9 +48,9 @@ export const bounds = {
   ignoreWildcards: 4,
   /** file.status without a path. */
   statusRows: 500,
-  /** What the disk has, in an answer. */
+  /** The disk's text, in an answer. */
   diskChars: 1024 * 1024,
-  /** Folders that are looked through for what a killed process has left. */
+  /** Folders searched for a killed process's temporary files. */
   sweptFolders: 10_000,
 } as const;
 
@@ -58,7 +58,7 @@ export const bounds = {
 export type Bounds = { readonly [K in keyof typeof bounds]: number };
 
 // Disk file
-/** A file that is written to while it is read is read again so often. */
+/** How often a file that changes while it is read is read again. */
 export const READ_TRIES = 3;
 /** Longer than file systems take to tell two times apart. */
 export const FILE_TIME_MS = 100;

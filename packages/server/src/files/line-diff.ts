@@ -9,7 +9,7 @@
 
 import { bounds } from "./limits.ts";
 
-/** Lines [aFrom, aTo) of the one text stand where lines [bFrom, bTo) stand in the other. */
+/** Lines [aFrom, aTo) of one text correspond to lines [bFrom, bTo) of the other. */
 export interface LineChange {
   readonly aFrom: number;
   readonly aTo: number;
@@ -28,7 +28,7 @@ export function linesOf(text: string): string[] {
   return lines;
 }
 
-/** In order; between two changes there is at least one line that is the same. */
+/** In order; between two changes there is at least one equal line. */
 export function diffLines(a: readonly string[], b: readonly string[]): LineChange[] {
   const changes: LineChange[] = [];
   const add = (change: LineChange) => {
@@ -67,7 +67,7 @@ function trimmed(a: readonly string[], b: readonly string[], range: LineChange):
   return { aFrom, aTo, bFrom, bTo };
 }
 
-/** The longest row of lines that stand once in each text, in the order of both. */
+/** The longest sequence of lines that are unique in each text, in the order of both. */
 function anchors(a: readonly string[], b: readonly string[], range: LineChange): [number, number][] {
   const inA = onceIn(a, range.aFrom, range.aTo);
   const inB = onceIn(b, range.bFrom, range.bTo);
@@ -79,7 +79,7 @@ function anchors(a: readonly string[], b: readonly string[], range: LineChange):
   return longestRow(pairs);
 }
 
-/** Where each line stands; -1 for those that stand more than once. */
+/** The position of each line; -1 for duplicates. */
 function onceIn(lines: readonly string[], from: number, to: number): Map<string, number> {
   const once = new Map<string, number>();
   for (let at = from; at < to; at++) {
@@ -116,7 +116,7 @@ function stretch(a: readonly string[], b: readonly string[], range: LineChange):
   return shortest(a, b, part) ?? [part];
 }
 
-/** The shortest edit script, where it is found within the bounds. */
+/** The shortest edit script, if it is found within the limits. */
 function shortest(a: readonly string[], b: readonly string[], part: LineChange): LineChange[] | undefined {
   const { aFrom, aTo, bFrom, bTo } = part;
   if (aFrom === aTo || bFrom === bTo) return [part];
@@ -152,7 +152,7 @@ function at(previous: Int32Array, d: number, diagonal: number): number {
   return Math.abs(diagonal) > d - 1 ? -1 : (previous[diagonal + d - 1] as number);
 }
 
-/** Back from the end: each edit is a change of one line, joined to its neighbours by whoever gathers them. */
+/** Backwards from the end: each edit is a change of one line; the caller joins neighbours. */
 function traced(reached: readonly Int32Array[], last: number, { aFrom, bFrom }: LineChange): LineChange[] {
   const changes: LineChange[] = [];
   let k = last;

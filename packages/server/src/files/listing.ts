@@ -89,7 +89,7 @@ class Walk {
     if (depth <= 1) return undefined;
     for (const path of below) {
       if (this.isCut) return undefined;
-      await this.#folder(path.split("/"), rules, depth - 1); // one that is gone meanwhile is no failure
+      await this.#folder(path.split("/"), rules, depth - 1); // one deleted meanwhile is no failure
     }
     return undefined;
   }

@@ -8,13 +8,13 @@ import { replaceText } from "./file-block.ts";
 import type { Files } from "./files.ts";
 
 export interface LoopFiles {
-  /** The text of a file that has a block; undefined where it has none. */
+  /** The text of a file with a block; undefined if it has none. */
   read(path: string): Promise<{ readonly text: string | undefined } | Problem | undefined>;
-  /** Why a file is guarded from this agent; undefined where it is not, or is granted to it. */
+  /** Why a file is guarded from this agent; undefined if it is not, or is granted to it. */
   guardOf(path: string): string | undefined;
   /**
-   * An edit of the block, on the disk when it is answered. `before` is what the agent has seen; `isPermitted`: the owner
-   * was asked for this very file.
+   * An edit of the block, on disk when it is answered. `before` is what the agent has seen; `isPermitted`: the owner
+   * approved this very file.
    */
   write(
     path: string,

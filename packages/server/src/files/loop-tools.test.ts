@@ -40,7 +40,7 @@ async function use(name: string, input: object) {
   return error ?? result?.text;
 }
 
-it("[F28] the loop reads what people have typed, saved or not, and so does a command", async () => {
+it("[F28] the loop reads people's edits, saved or not, and so does a command", async () => {
   lab = await Lab.start({ bounds: { flushMs: 600_000, flushMostMs: 600_000 } });
   lab.put("a.txt", "one\ntwo\n");
   const id = await lab.open("a.txt");
@@ -50,7 +50,7 @@ it("[F28] the loop reads what people have typed, saved or not, and so does a com
   expect(await use("bash", { command: "cat a.txt" })).toBe("ONE\ntwo\n");
 });
 
-it("[F28] the loop's edits are edits of the block, on the disk at once, with an undo of their own", async () => {
+it("[F28] the loop's edits are edits of the block, on disk at once, with an undo of their own", async () => {
   lab = await Lab.start();
   lab.put("a.txt", "\ufeffone\ntwo\n");
   chmodSync(join(lab.root, "a.txt"), 0o750);

@@ -23,7 +23,7 @@ export async function filesIn(kernel: Kernel, input: unknown): Promise<readonly 
   return (await fileBlocksIn(kernel, input)).map(({ metadata }) => metadata.path ?? "");
 }
 
-/** Blocks of files are the disk's: no other need be looked at. */
+/** Blocks of files belong to the file system: no others need a check. */
 function idsIn(input: unknown, depth = NAMED_DEPTH): readonly string[] {
   if (typeof input !== "object" || input === null || depth === 0) return [];
   return Object.entries(input).flatMap(([key, value]) => {

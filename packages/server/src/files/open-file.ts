@@ -37,13 +37,13 @@ export interface Ending {
   readonly key?: string;
   readonly take: "mine" | "disk" | "text";
   readonly content?: string | undefined;
-  /** What the disk had when this was decided. */
+  /** The disk's content when this was decided. */
   readonly diskHash?: string | null | undefined;
 }
 
-/** How somebody opens a file. */
+/** How a caller opens a file. */
 export interface Opening {
-  /** Who writes `content`. */
+  /** The author of `content`. */
   readonly agent: string;
   /** Whether the caller may open files that other programs run by themselves. */
   readonly isOwner: boolean;
@@ -59,12 +59,12 @@ export class OpenFile {
   readonly #bounds: Bounds;
   #base: Base;
   #stamp: Stamp = "";
-  /** When the disk was last looked at, by the monotonic clock. */
+  /** Time of the last disk check, by the monotonic clock. */
   lookedAt = -Infinity;
   /** Why the last save did not come about. */
   failure: Problem | undefined;
 
-  /** Of a block that is there already; what the disk has is not looked at yet. */
+  /** For an existing block; the disk is not read yet. */
   static async load(kernel: Kernel, root: Root, bounds: Bounds, id: BlockId, path: CleanPath) {
     const block = await kernel.block(id);
     if (isProblem(block)) return block;
@@ -91,19 +91,19 @@ export class OpenFile {
     return this.#base.text?.length ?? 0;
   }
 
-  /** What the disk has now. */
+  /** The disk's current content. */
   disk(): Promise<DiskFile> {
     return this.#read("") as Promise<DiskFile>;
   }
 
-  /** Takes in what has changed on the disk. */
+  /** Loads changes from disk. */
   async look(): Promise<Problem | undefined> {
     this.lookedAt = this.#kernel.env.monotonic();
     const disk = await this.#read(this.#stamp);
     return disk === undefined ? undefined : this.#take(disk);
   }
 
-  /** Saves what is not saved, unless there is a conflict; what the disk has meanwhile comes first. */
+  /** Saves unsaved edits, unless there is a conflict; the disk's changes come first. */
   async save(): Promise<Problem | undefined> {
     for (let tries = 0; tries < this.#bounds.flushTries; tries++) {
       const refused = await this.look();
@@ -118,7 +118,7 @@ export class OpenFile {
     return problem("busy", `${this.path.name} changes on disk faster than it can be saved; try again`);
   }
 
-  /** Ends a conflict, or overrules the disk before there is one. */
+  /** Resolves a conflict, or overrides the disk before there is one. */
   async resolve({ agent, key, take, content, diskHash }: Ending): Promise<Problem | undefined> {
     const disk = await this.disk();
     const now = disk.type === "absent" ? null : disk.hash;
@@ -156,12 +156,12 @@ export class OpenFile {
     return this.save();
   }
 
-  /** What is about to be overwritten on the disk stays to be had, as a blob of its hash. */
+  /** Disk content that is about to be overwritten stays available, as a blob of its hash. */
   async #keep({ text, hasBom, hash }: DiskText): Promise<void> {
     await this.#kernel.store.putBlob(hash, "text/plain; charset=utf-8", encodeFile(text, hasBom));
   }
 
-  /** Makes the file that is gone again, with what the block has. */
+  /** Recreates the deleted file, with the block's text. */
   async remake(): Promise<Problem | undefined> {
     const marked = await this.#kernel.writeBlock(this.id, {
       agent: DISK,
@@ -186,13 +186,13 @@ export class OpenFile {
       plan: (draft) => takeIn(draft, this.id, this.#base, disk),
     });
     if (isProblem(taken)) return taken;
-    if (taken === "conflict") return undefined; // looked at again each time: the block may have moved
+    if (taken === "conflict") return undefined; // read again each time: the block may have changed
     if (disk.type === "text") this.#base = { text: disk.text, hash: disk.hash, hasBom: disk.hasBom };
     this.#stamp = stamp;
     return undefined;
   }
 
-  /** Whether the block says something of the disk that is not so, now that the disk has what was last taken in. */
+  /** Whether the block's metadata about the disk is outdated after the last load. */
   async #isDisputed(): Promise<boolean> {
     const block = await this.#kernel.block(this.id);
     if (isProblem(block)) return false;
@@ -222,8 +222,8 @@ export class OpenFile {
   }
 
   /**
-   * Somebody wrote into the old file while it was replaced: merged against what that file had, then saved again. What
-   * cannot be merged is put back, for the disk to be as that somebody left it.
+   * Somebody wrote into the old file while it was replaced: merged against that file's text, then saved again. If it
+   * cannot be merged, it is restored, so that the disk has their version.
    */
   async #takeLate(late: DiskFile, before: Base, after: DiskText): Promise<Problem | "moved" | undefined> {
     const taken = await this.#kernel.writeBlock(this.id, {

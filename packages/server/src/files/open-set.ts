@@ -39,7 +39,10 @@ export class OpenSet {
     return [...this.#files.values()].reduce((sum, file) => sum + file.chars, 0);
   }
 
-  /** Those in a folder; with a name, the one of that name. Asked for every change in a watched folder: nothing is searched. */
+  /**
+   * The files in a folder; with a name, the one of that name. Called for every change in a watched folder: a lookup,
+   * not a search.
+   */
   in(folder: string, name: string | undefined): readonly OpenFile[] {
     const there = this.#folders.get(folder);
     if (there === undefined) return [];
@@ -58,7 +61,7 @@ export class OpenSet {
     void this.#makeRoom(file);
   }
 
-  /** It counts as new. */
+  /** It becomes the newest. */
   used(file: OpenFile): void {
     this.#files.delete(file.id);
     this.#files.set(file.id, file);

@@ -14,7 +14,7 @@ export interface CleanPath {
   readonly name: string;
 }
 
-/** Names that other systems take for devices, whatever folder they are in. */
+/** Names that other systems treat as devices, in any folder. */
 const DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9]|conin\$|conout\$)$/i;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
@@ -41,14 +41,14 @@ export function isGit(part: string): boolean {
   return name === ".git" || /^git~\d+$/.test(name);
 }
 
-/** The name that some file system takes a part for: without case, what does not show, streams, and dots at the end. */
+/** The name as some file system reads a part: without case, invisible characters, streams, and dots at the end. */
 export function bareName(part: string): string {
   return shownName(part)
     .replace(/[:$].*$/, "")
     .replace(/[. ]+$/, "");
 }
 
-/** The same to one that knows no streams, where a colon or dollar is a letter like others. */
+/** The same to one without streams, where a colon or dollar is an ordinary character. */
 export function shownName(part: string): string {
   return part
     .normalize("NFKC")

@@ -1,4 +1,4 @@
-/** Where files may be: links, races, things that are no files, and repositories that would like to run something. */
+/** Where files may be: links, races, non-files, and repositories that try to run something. */
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -22,7 +22,7 @@ let lab: Lab;
 afterEach(() => lab.stop());
 
 describe("[F4] what is no text that can be opened", () => {
-  it("is refused with what to do about it, and stays as it is", async () => {
+  it("is refused with what to do about it, and stays unchanged", async () => {
     lab = await Lab.start();
     const rows: readonly (readonly [string, Uint8Array, string, string])[] = [
       ["utf16le", Buffer.from("\ufeffhello", "utf16le"), "invalid", "iconv -f UTF-16"],
@@ -55,7 +55,7 @@ describe("[F4] what is no text that can be opened", () => {
     expect((await lab.block(await lab.open("large"))).chars).toBe(10_485_760);
   });
 
-  it("pipes, devices, sockets and folders hold nobody up", async () => {
+  it("pipes, devices, sockets and folders block nobody", async () => {
     lab = await Lab.start();
     spawnSync("mkfifo", [join(lab.root, "pipe")]);
     mkdirSync(join(lab.root, "folder"));
@@ -72,7 +72,7 @@ describe("[F4] what is no text that can be opened", () => {
 });
 
 describe("[F24] links", () => {
-  it("that lead inside are followed, and the file is known by its real path", async () => {
+  it("that lead inside are followed, and the file has its real path", async () => {
     lab = await Lab.start();
     lab.put("real/a.txt", "a\n");
     symlinkSync("real", join(lab.root, "folder-link"));
@@ -87,7 +87,7 @@ describe("[F24] links", () => {
     expect(readFileSync(join(lab.root, "real/a.txt"), "utf8")).toBe("b\n");
   });
 
-  it("that lead to the root itself are no file, and none is made for them", async () => {
+  it("that lead to the root itself are not files, and none is created for them", async () => {
     lab = await Lab.start();
     lab.put("folder/a.txt", "a\n");
     symlinkSync(".", join(lab.root, "root-link"));
@@ -99,7 +99,7 @@ describe("[F24] links", () => {
     expect((await lab.block(await lab.open("root-link/folder/a.txt"))).metadata["path"]).toBe("folder/a.txt");
   });
 
-  it("[F23] that lead out, into .git, to the server's folder or nowhere are refused", async () => {
+  it("[F23] that lead out, into .git, to the server's folder or to nothing are refused", async () => {
     lab = await Lab.start();
     lab.put(".git/config", "[core]\n");
     lab.put("home/token", "secret\n");
@@ -140,7 +140,7 @@ describe("[F24] links", () => {
   });
 });
 
-describe("[F25] what is put in the way", () => {
+describe("[F25] obstacles in the path", () => {
   it("a folder that becomes a link out after the file was opened redirects no write", async () => {
     lab = await Lab.start({ bounds: { flushMs: 600_000, flushMostMs: 600_000 } });
     lab.put("d/a.txt", "a\n");
@@ -167,7 +167,7 @@ describe("[F25] what is put in the way", () => {
     expect(readFileSync(join(lab.outside, "target"), "utf8")).toBe("a\n");
   });
 
-  it("of two names of one file, the one that is saved becomes a file of its own", async () => {
+  it("of two names of one file, the saved one becomes a file of its own", async () => {
     lab = await Lab.start();
     writeFileSync(join(lab.outside, "a.txt"), "a\n");
     linkSync(join(lab.outside, "a.txt"), join(lab.root, "a.txt"));

@@ -17,14 +17,14 @@ import { type CleanPath, cleanPath } from "./path.ts";
 const FOLDER = fsConstants.O_RDONLY | fsConstants.O_DIRECTORY | fsConstants.O_NOFOLLOW;
 const HAS_PROC = existsSync("/proc/self/fd");
 
-/** An opened folder. Whoever opened it closes it. */
+/** An open folder. The caller that opened it closes it. */
 export interface Folder {
   readonly handle: FileHandle;
   /** Its real path, for people and watchers; never to read or write by. */
   readonly path: string;
   /** The path of a name in it that leads through the descriptor. */
   at(name: string): string;
-  /** Whether it is still where it was: not moved away, not out of the root. */
+  /** Whether it is still in its place: not moved away, not out of the root. */
   isInPlace(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -46,13 +46,13 @@ export class Root {
     this.#opened = undefined;
   }
 
-  /** Opened when it is first needed, and the same from then on. */
+  /** Opened when it is first needed, and unchanged from then on. */
   get #fd(): number {
     this.#opened ??= openSync(this.path, FOLDER);
     return this.#opened;
   }
 
-  /** Where a path really leads, links followed: inside of the root, or a problem. What does not exist stays as it is. */
+  /** The real target of a path, links resolved: inside the root, or a problem. Missing parts stay as they are. */
   async locate(clean: CleanPath): Promise<CleanPath | Problem> {
     const real = await this.#real(clean.parts);
     if (isProblem(real)) return real;
@@ -67,7 +67,7 @@ export class Root {
     return this.#closed.some((folder) => isInside(folder, real));
   }
 
-  /** Opens the folder of these parts; with `make`, those that are missing are made on the way. */
+  /** Opens the folder of these parts; with `make`, creates missing ones. */
   async folder(parts: readonly string[], make = false): Promise<Folder | Problem> {
     let here = await open(HAS_PROC ? `/proc/self/fd/${this.#fd}/.` : this.path, FOLDER).catch(asError);
     for (const [depth, part] of parts.entries()) {
@@ -76,7 +76,7 @@ export class Root {
       const next = this.#through(above, parts.slice(0, depth), part);
       here = await open(next, FOLDER).catch(asError);
       if (make && here instanceof Error && here.code === "ENOENT") {
-        await mkdir(next).catch(() => undefined); // somebody else may have been faster: the next line tells
+        await mkdir(next).catch(() => undefined); // another process may have been faster: the next line finds out
         here = await open(next, FOLDER).catch(asError);
         if (!(here instanceof Error)) await syncFolder(above);
       }
@@ -121,7 +121,7 @@ export async function syncFolder(handle: FileHandle): Promise<void> {
   });
 }
 
-/** Whether a descriptor is that of what a real path names now. */
+/** Whether a descriptor is that of a real path's current file. */
 export async function isAt(handle: FileHandle, path: string): Promise<boolean> {
   if (HAS_PROC) return (await readlink(`/proc/self/fd/${handle.fd}`).catch(() => "")) === path;
   const [own, there] = await Promise.all([handle.stat(), lstat(path).catch(() => undefined)]);
@@ -152,7 +152,7 @@ const WORDS: Readonly<Record<string, readonly [Problem["problem"], string]>> = {
   ENXIO: ["invalid", "is not a regular file"],
 };
 
-/** What the system says, in words, without its stack. */
+/** The system's message, without its stack. */
 export function operating(name: string, error: NodeJS.ErrnoException): Problem {
   const [code, words] = WORDS[error.code ?? ""] ?? [
     "unavailable",

@@ -95,7 +95,7 @@ it.skipIf(!hasGit)("[F14] is git's merge, on 100 random cases", { timeout: 60_00
   }
 });
 
-it("[F13] leads from any text to any other, also where lines repeat", () => {
+it("[F13] turns any text into any other, also with repeated lines", () => {
   for (let seed = 1; seed <= 300; seed++) {
     const next = random(seed);
     const text = () =>
@@ -128,7 +128,7 @@ function random(seed: number): (most: number) => number {
   };
 }
 
-/** Every line is the only one of its kind, so that there is one way to see what was changed. */
+/** Every line is unique, so that there is one way to see what was changed. */
 function randomCase(seed: number): { base: string; mine: string; theirs: string } {
   const next = random(seed);
   const base = Array.from({ length: 3 + next(30) }, (_, i) => `line ${i}\n`);
@@ -152,7 +152,7 @@ function changed(
   return result;
 }
 
-/** Between lines that both sides have kept there are stretches; in each, at most one side may have changed. */
+/** Between lines that both sides have kept are sections; in each, at most one side may have changed. */
 function slowMerge(base: string[], mine: string[], theirs: string[]): string | undefined {
   const kept = base.filter((line) => mine.includes(line) && theirs.includes(line));
   const cut = (of: string[]) => {

@@ -9,7 +9,7 @@
 import type { Splice } from "@blockyard/kernel";
 import { diffLines, type LineChange, linesOf } from "./line-diff.ts";
 
-/** Lines of the one side, and of the other, that both replace the same lines. Counted from 0. */
+/** Lines of one side, and of the other, that both replace the same lines. Counted from 0. */
 export interface Region {
   readonly line: number;
   readonly lines: number;
@@ -18,7 +18,7 @@ export interface Region {
 }
 
 type Merge =
-  /** The splices lead from `mine` to the merged text, applied one after the other. */
+  /** The splices turn `mine` into the merged text, applied one after the other. */
   | { readonly type: "merged"; readonly splices: readonly Splice[] }
   | { readonly type: "overlap"; readonly regions: readonly Region[] };
 
@@ -37,13 +37,13 @@ export function mergeTexts(base: string, mine: string, theirs: string): Merge {
   return { type: "merged", splices: splicesOf(inMine, inTheirs, replaced) };
 }
 
-/** What leads from one text to another: only the lines that differ. */
+/** The change from one text to another: only the lines that differ. */
 export function splicesBetween(from: string, to: string): readonly Splice[] {
   const [a, b] = [linesOf(from), linesOf(to)];
   return splicesOf(a, b, diffLines(a, b));
 }
 
-/** Changes of both sides that overlap or touch, taken together over the same lines of the base. */
+/** Changes of both sides that overlap or touch, combined over the same lines of the base. */
 interface Group {
   readonly mine: Side;
   readonly theirs: Side;
@@ -61,7 +61,7 @@ function isChanged({ changes }: Side): boolean {
 function grouped(mine: readonly LineChange[], theirs: readonly LineChange[]): Group[] {
   const groups: Group[] = [];
   let [m, t] = [0, 0];
-  let [mineShift, theirsShift] = [0, 0]; // how far lines of each side lie behind those of the base
+  let [mineShift, theirsShift] = [0, 0]; // the offset between each side's lines and those of the base
   while (m < mine.length || t < theirs.length) {
     const from = Math.min(mine[m]?.aFrom ?? Infinity, theirs[t]?.aFrom ?? Infinity);
     let to = from;
@@ -96,7 +96,7 @@ function regionOf({ aFrom, aTo, bFrom, bTo }: LineChange): Region {
   return { line: aFrom, lines: aTo - aFrom, diskLine: bFrom, diskLines: bTo - bFrom };
 }
 
-/** The last one first, so that none moves another. */
+/** Last one first, so that none moves another. */
 function splicesOf(a: readonly string[], b: readonly string[], changes: readonly LineChange[]): Splice[] {
   const starts = new Float64Array(a.length + 1);
   for (let i = 0; i < a.length; i++) starts[i + 1] = (starts[i] as number) + (a[i] as string).length;
@@ -108,7 +108,7 @@ function splicesOf(a: readonly string[], b: readonly string[], changes: readonly
     .reverse();
 }
 
-/** Without what is the same at both ends: characters that stay keep their author. No character is cut in two. */
+/** Without the equal text at both ends: unchanged characters keep their author. No character is cut in two. */
 function trimmedSplice(at: number, del: string, ins: string): Splice {
   const most = Math.min(del.length, ins.length);
   let front = 0;

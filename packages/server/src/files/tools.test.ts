@@ -1,4 +1,4 @@
-/** The tools of files: their shapes, who may call them, what they answer. */
+/** The tools of files: their inputs, who may call them, what they answer. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -48,7 +48,7 @@ async function call(name: string, input: unknown, role: Call["caller"]["role"] =
 }
 
 describe("the tools of files", () => {
-  it("[F1] open, edit, save and look at a file", async () => {
+  it("[F1] open, edit, save and read a file", async () => {
     lab = await Lab.start();
     lab.put("src/a.ts", "one\ntwo\nthree\n");
     const opened = await call("file.open", { path: "src/a.ts" });
@@ -126,7 +126,7 @@ describe("the tools of files", () => {
     });
   });
 
-  it("[F16] show a conflict with what the disk has, and end it", async () => {
+  it("[F16] show a conflict with the disk's version, and resolve it", async () => {
     lab = await Lab.start();
     lab.put("a.txt", "a\nb\nc\n");
     const { block_id } = await call("file.open", { path: "a.txt" });
@@ -159,7 +159,7 @@ describe("the tools of files", () => {
     expect(lab.disk("a.txt")).toBe("a\nmine\ntheirs\nc\n");
   });
 
-  it("[F17] say that a file is gone", async () => {
+  it("[F17] report that a file is gone", async () => {
     lab = await Lab.start();
     lab.put("a.txt", "a\n");
     const { block_id } = await call("file.open", { path: "a.txt" });
@@ -172,7 +172,7 @@ describe("the tools of files", () => {
     });
   });
 
-  it("[F5] a viewer lists and asks, no more; agents need the owner for what other programs run", async () => {
+  it("[F5] a viewer lists and reads, no more; agents need the owner for files that other programs run", async () => {
     lab = await Lab.start();
     lab.put("a.txt", "a\n");
     lab.put("package.json", "{}\n");
@@ -199,7 +199,7 @@ describe("the tools of files", () => {
     expect(lab.disk(".env")).toBe("");
   });
 
-  it("answer with what is wrong, whoever is named", async () => {
+  it("answer with the error, whoever is named", async () => {
     lab = await Lab.start();
     const rows: readonly (readonly [string, unknown, string])[] = [
       ["file.open", { path: "../x" }, "forbidden"],

@@ -10,7 +10,7 @@ import type { Bounds } from "./limits.ts";
 export class UnsavedFiles {
   readonly #bounds: Bounds;
   readonly #clock: FlushClock;
-  /** Kept so that nobody has to look through all files. */
+  /** Cached so that nobody has to scan all files. */
   readonly #unsaved = new Set<BlockId>();
   /** How often in a row a save has failed. */
   readonly #failures = new Map<BlockId, number>();
@@ -24,13 +24,13 @@ export class UnsavedFiles {
     return [...this.#unsaved];
   }
 
-  /** What was not saved when the last process ended. */
+  /** What was unsaved when the last process ended. */
   saveNow(id: BlockId): void {
     this.#unsaved.add(id);
     this.#clock.ask(id, 0, 0);
   }
 
-  /** A block as it was committed. */
+  /** A committed block. */
   take(block: Block): void {
     if (!isUnsaved(block)) this.#unsaved.delete(block.id);
     else {
@@ -52,7 +52,7 @@ export class UnsavedFiles {
     this.#failures.delete(id);
   }
 
-  /** It could not be saved, and is tried again; how often that was so. */
+  /** It could not be saved, and is retried; the number of failures. */
   failed(id: BlockId): number {
     const tries = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, tries);

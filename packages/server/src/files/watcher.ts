@@ -17,7 +17,7 @@ interface WatcherOptions {
   readonly bounds: Pick<Bounds, "pollMs" | "pollsPerSweep">;
   /** Without a name: anything in the folder. */
   readonly onChange: (folder: string, name: string | undefined) => void;
-  /** Told once for each folder that the system will not watch. */
+  /** Called once for each folder that the system refuses to watch. */
   readonly onDegrade: (folder: string, error: string) => void;
   /** The system's, unless a test has another. */
   readonly watch?: typeof watch;
@@ -26,7 +26,7 @@ interface WatcherOptions {
 interface Watched {
   users: number;
   watcher: FSWatcher | undefined;
-  /** Which folder it is, so that another one under the same name is noticed. */
+  /** The folder's identity, so that another one under the same name is noticed. */
   inode: number | undefined;
   isTold: boolean;
 }
@@ -47,7 +47,7 @@ export class Watcher {
     return { watched, polled: this.#folders.size - watched };
   }
 
-  /** Each call is taken back by one of `remove`. */
+  /** Each call is undone by one `remove`. */
   add(folder: string): void {
     const known = this.#folders.get(folder);
     if (known) {

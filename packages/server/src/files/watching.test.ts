@@ -1,4 +1,4 @@
-/** Noticing what others do, in great numbers and without the system's help, and what leaves memory. */
+/** Noticing others' changes, in great numbers and without the system's help, and what leaves memory. */
 import { spawn } from "node:child_process";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,11 +19,11 @@ const path = (i: number) => `d${i % 12}/sub/f${i}.txt`;
 
 describe("[F30] 20,000 changes in a folder that is watched", () => {
   const CHANGES = 20_000;
-  /** On so many names, since making and removing more takes long; each change is told all the same. */
+  /** Limited to these names, since creating and removing more takes long; each change is reported anyway. */
   const FILES = 200;
   const OPEN = 200;
 
-  /** The longest time that nothing else was done, while another process changes files beside those that are open. */
+  /** The longest blocked time while another process changes files beside the open ones. */
   async function longestStopMs(here: Lab, folder: string): Promise<number> {
     for (let i = 0; i < FILES; i++) here.put(`${folder}/x${i}`, "");
     const script = `const { utimesSync } = require("node:fs");
@@ -68,7 +68,7 @@ describe("[F30] 20,000 changes in a folder that is watched", () => {
 });
 
 describe("[F19] a checkout", () => {
-  it("of 300 files that are changed, deleted and made again at once is taken in, each file once", async () => {
+  it("of 300 files that are changed, deleted and recreated at once are loaded, each file once", async () => {
     lab = await Lab.start();
     const here = lab;
     const text = (i: number, branch: string) => `file ${i}\nof ${branch}\n`;
@@ -103,7 +103,7 @@ describe("[F19] a checkout", () => {
 });
 
 describe("[F20] a system that watches no more folders", () => {
-  it("is said once for each folder, and changes are found all the same", async () => {
+  it("is reported once for each folder, and changes are found anyway", async () => {
     const watch = () => {
       throw Object.assign(new Error("ENOSPC: System limit for number of file watchers reached"), {
         code: "ENOSPC",
@@ -125,7 +125,7 @@ describe("[F20] a system that watches no more folders", () => {
 });
 
 describe("[F21] memory", () => {
-  it("has the files used last; one that has left is loaded again when it is used", async () => {
+  it("has the files used last; an evicted one is loaded again when it is used", async () => {
     lab = await Lab.start({ bounds: { openFiles: 10 } });
     const here = lab;
     const ids: string[] = [];
@@ -148,7 +148,7 @@ describe("[F21] memory", () => {
     expect(here.disk(path(20))).toBe("twenty\n");
   });
 
-  it("keeps what is not saved, in conflict, or open in an editor", async () => {
+  it("keeps files that are unsaved, in conflict, or open in an editor", async () => {
     lab = await Lab.start({ bounds: { openFiles: 3, flushMs: 600_000, flushMostMs: 600_000 } });
     const here = lab;
     for (const name of ["dirty", "clash", "edited"]) here.put(name, "a\nb\nc\n");
@@ -194,7 +194,7 @@ it("[F7] is due after quiet, and at the latest some time after the first", async
   ]);
 });
 
-it("[F19] jobs of one key run one after the other, and no more than a few at a time", async () => {
+it("[F19] jobs of one key run one after the other, and only a few at a time", async () => {
   const keyedQueue = new KeyedQueue(3);
   const running = new Set<string>();
   let most = 0;

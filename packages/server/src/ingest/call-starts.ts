@@ -26,7 +26,7 @@ export class CallStarts {
     this.#neverAsks = neverAsks;
   }
 
-  /** The events that are to be written now. */
+  /** The events to write now. */
   take(events: readonly BlockEvent[]): readonly BlockEvent[] {
     return this.#neverAsks ? events : events.flatMap((event) => this.#one(event));
   }

@@ -1,6 +1,6 @@
 /**
- * What the costs say of real runs of Claude Code: the tokens and dollars that its results state, once, whatever ran in the background
- * meanwhile. The report is the one that the page and the command show.
+ * The costs of real runs of Claude Code: the tokens and dollars that its results state, once, whatever ran in the
+ * background. The report is the one that the page and the command show.
  */
 import {
   type CostRow,
@@ -36,7 +36,7 @@ async function totalOf(recording: Recording): Promise<CostRow> {
   return (report as unknown as { readonly total: CostRow }).total;
 }
 
-/** The numbers of all results that state what was used since the last one. */
+/** The numbers of all results that state the usage since the last one. */
 function statedIn(recording: Recording): { input: number; output: number; cost: number } | undefined {
   const sum = { input: 0, output: 0, cost: 0 };
   let results = 0;
@@ -72,7 +72,7 @@ it("there are such recordings, with agents in the background among them", () => 
 it.each(stating)("[T91] [C30] %s: the report has what its results state", async (_, recording, stated) => {
   const { cost_usd, input, output, uncounted } = await totalOf(recording);
   expect(cost_usd ?? 0).toBeCloseTo(stated.cost, 7);
-  // What was cut is in no result: what was read for it is known.
+  // No result contains a cut answer, but its input tokens are known.
   if (uncounted === 0) expect([input, output]).toEqual([stated.input, stated.output]);
   else expect([input >= stated.input, output >= stated.output]).toEqual([true, true]);
 });

@@ -1,4 +1,7 @@
-/** Secrets of every shape in events of every kind, in pieces of every length: none comes through, and a call shows what it does. */
+/**
+ * Secrets of every shape in events of every kind, in pieces of every length: none passes, and a call shows what it
+ * does.
+ */
 import type { Ask, BlockEvent, JsonObject, Kind } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { redactText } from "../system/redact.ts";
@@ -46,7 +49,7 @@ describe.each(MORE_SECRETS)("%s", (_, said) => {
     }
   });
 
-  it("[AC251] in what the provider says in the end, in metadata, in a title and in an error", () => {
+  it("[AC251] in the provider's final text, in metadata, in a title and in an error", () => {
     const events: BlockEvent[] = [
       ...block("text", "", 1, { text, metadata: { extra: { said: text }, list: [text] } }),
       { type: "session", provider: "claude", sessionId: "s", title: text, details: { said: text } },
@@ -57,7 +60,7 @@ describe.each(MORE_SECRETS)("%s", (_, said) => {
     expect(given.match(/\[redacted /g)?.length).toBeGreaterThanOrEqual(7);
   });
 
-  it("[AC251] in a call, where it is a plain word; what a shell could act on is shown", () => {
+  it("[AC251] in a call, if it is a plain word; anything that a shell could interpret is shown", () => {
     const input = JSON.stringify({ command: `curl ${said}` });
     const given = textOf(taken(new EventRedactor(), block("tool_call", input, 7)));
     const { command } = JSON.parse(given) as { command: string };
@@ -83,7 +86,7 @@ describe("a call that asks", () => {
     },
   });
 
-  it("[AC251] is kept as it came, and stored without the word", () => {
+  it("[AC251] is kept unchanged in memory, and stored without the word", () => {
     const kept: Ask[] = [];
     const redactor = new EventRedactor((ask) => kept.push(ask));
     const [event] = redactor.take([asking(`curl -H ${TOKEN}`)]) as readonly { metadata: JsonObject }[];
@@ -104,7 +107,7 @@ describe("a call that asks", () => {
   });
 });
 
-it("[AC251] a thought that was changed is not signed any more; one that was not, is", () => {
+it("[AC251] a changed thought loses its signature; an unchanged one keeps it", () => {
   const signed = { metadata: { signature: "sig" } };
   const given = (text: string) =>
     JSON.stringify(taken(new EventRedactor(), block("thinking", text, 9, signed)));
@@ -112,7 +115,7 @@ it("[AC251] a thought that was changed is not signed any more; one that was not,
   expect(given(`the key is ghp_${"a1B2".repeat(9)}`)).not.toContain("signature");
 });
 
-it("[AC251] what nobody has ended is given at the end", () => {
+it("[AC251] an unfinished text is emitted at the end", () => {
   const redactor = new EventRedactor();
   expect(textOf(redactor.take(block("text", "no line end", 3).slice(0, -1)))).toBe("");
   expect(textOf(redactor.end())).toBe("no line end");
@@ -132,7 +135,7 @@ it.each([
   expect(withoutPieces(line)).not.toContain("gh");
 });
 
-it("[AC251] any other raw line stays as it is", () => {
+it("[AC251] any other raw line stays unchanged", () => {
   const line = '{"type":"assistant", "message":{"content":[{"type":"text","text":"a delta of a river"}]}}';
   expect(withoutPieces(line)).toBe(line);
 });

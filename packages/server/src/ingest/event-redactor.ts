@@ -31,7 +31,7 @@ export class EventRedactor {
   readonly #growing = new Map<BlockKey, Growing>();
   readonly #onAsk: (ask: Ask) => void;
 
-  /** `onAsk` is told what is asked, as it came, where something of it is taken out. */
+  /** `onAsk` gets the original ask, if something of it is removed. */
   constructor(onAsk: (ask: Ask) => void = () => undefined) {
     this.#onAsk = onAsk;
   }
@@ -40,7 +40,7 @@ export class EventRedactor {
     return events.flatMap((event) => this.#one(event));
   }
 
-  /** What is left of blocks that nobody has ended: given once, also where they go on. */
+  /** The rest of unfinished blocks: emitted once, even if they continue. */
   end(): readonly BlockEvent[] {
     return [...this.#growing].flatMap(([key, growing]) => {
       const left = rest(key, growing);
@@ -119,7 +119,7 @@ export class EventRedactor {
   #metadata({ found, isChanged }: Growing, metadata: JsonObject): JsonObject {
     const { ask, ...others } = metadata;
     const said = redactJson(others, found);
-    // A signature is for the thought as it was: with another one, providers refuse it.
+    // A signature covers the original thought: providers reject a changed one.
     const { signature: _, ...unsigned } = said;
     const kept = isChanged ? unsigned : said;
     if (ask === undefined) return kept;
@@ -132,7 +132,7 @@ export class EventRedactor {
   }
 }
 
-/** What can be given of a block that grows. */
+/** The part of a growing block that can be emitted. */
 function grow(growing: Growing, text: string): string {
   if (growing.input === undefined) return growing.text.push(text);
   growing.input += text;

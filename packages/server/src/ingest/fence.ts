@@ -27,7 +27,7 @@ export function fenced(kernel: Kernel, turn?: string): IngestKernel {
     turns: (id) => kernel.turns(id),
     allBlocks: (id) => kernel.allBlocks(id),
     catchUp: (id, seq) => kernel.catchUp(id, seq),
-    // Whoever ends a turn in its node's place ends its blocks with it, and those take no more pieces.
+    // A node that ends another node's turn also ends its blocks, and those accept no more pieces.
     stream: (id, agent, text) => kernel.stream(id, agent, text),
     drain: (id, agent) => kernel.drain(id, agent),
     write: <T>(id: ConversationId, write: Write<T>) =>
@@ -44,7 +44,7 @@ export function fenced(kernel: Kernel, turn?: string): IngestKernel {
   };
 }
 
-/** A run that ends its turn takes the node off; whoever ends it in its place leaves it there. */
+/** A run that ends its own turn removes the node; another node that ends it leaves it there. */
 function takenFrom(draft: Draft, own: ReadonlySet<string>): Problem | undefined {
   for (const id of own) {
     const turn = draft.turn(id);

@@ -1,4 +1,4 @@
-/** Whose blocks a stream makes, under which title, and how one that was stopped ends. */
+/** The author of a stream's blocks, their title, and the end of a stopped stream. */
 import { readFileSync } from "node:fs";
 import {
   type BlockEvent,
@@ -31,7 +31,7 @@ const ingest = async (query: Record<string, string>) =>
   (await ingestStream(kernel, owner, { provider: "claude", ...query }, stream())) as JsonObject;
 
 it.each(["../../x", "A B", "x/y", "\u001b]0;x", "", "a".repeat(65), "disk", "blockyard"])(
-  "[AC17] a stream cannot be of %j, whose blocks nobody could name, or which is the server's own",
+  "[AC17] a stream cannot belong to %j, whose blocks nobody could name, or which is the server's own",
   async (agent) => expect(await ingest({ agent })).toMatchObject({ problem: "invalid" }),
 );
 
@@ -45,7 +45,7 @@ it("[AC17] it can be of any other agent, and its ids are accepted again", async 
 it.each([
   [{}, "opencode"],
   [{ agent: "my-agent" }, "my-agent"],
-])("[U99] a prompt in what the owner brings as %j is the owner's", async (named, agent) => {
+])("[U99] a prompt in a stream that the owner ingests as %j is the owner's", async (named, agent) => {
   const recorded = new URL("../../../providers/fixtures/acp/opencode/text.jsonl", import.meta.url);
   const body = (async function* () {
     yield readFileSync(recorded);
@@ -66,7 +66,7 @@ it("[AC24] a long title is cut as every other", async () => {
   });
 });
 
-it("[D1] what an agent calls being stopped does not replace that it was", async () => {
+it("[D1] an agent's own error does not replace that it was stopped", async () => {
   const conversation = await kernel.createConversation("ada", "t");
   if (isProblem(conversation)) throw new Error(conversation.message);
   const provider = providers.get("claude") as Provider;
@@ -80,7 +80,7 @@ it("[D1] what an agent calls being stopped does not replace that it was", async 
   expect(turns).toMatchObject([{ status: "error", reason: "cancelled", error: "Stopped." }]);
 });
 
-it("[D13] [E9] what an agent was told is kept before it says anything, in a line of its own", async () => {
+it("[D13] [E9] an agent's briefing is stored before its output, in a line of its own", async () => {
   const conversation = await kernel.createConversation("ada", "t");
   if (isProblem(conversation)) throw new Error(conversation.message);
   const provider = providers.get("claude") as Provider;
@@ -102,7 +102,7 @@ it("[D13] [E9] what an agent was told is kept before it says anything, in a line
   expect(blocks).toMatchObject([{ kind: "text", role: "model" }]);
 });
 
-it("[AC46] a call that a stream only asks for waits for its result, which ends it and is told behind the message", async () => {
+it("[AC46] a call that a stream only requests waits for its result, which ends it and is sent after the message", async () => {
   async function* asks(): AsyncGenerator<Uint8Array> {
     const message = {
       id: "m1",
@@ -153,14 +153,14 @@ it("[AC46] a call that a stream only asks for waits for its result, which ends i
   });
 });
 
-it("[K80] of an agent that asks nobody, a call starts when its stream says so", () => {
+it("[K80] for an agent that asks nobody, a call starts when its stream says so", () => {
   const starts = new CallStarts(new VirtualEnv(1), () => {}, true);
   const whole: BlockEvent = { type: "block-meta", key: "a", metadata: { stage: "running", input: {} } };
   expect(starts.take([whole])).toEqual([whole]);
   expect(starts.end()).toEqual([]);
 });
 
-it("[AC46] a call starts when it has not asked for leave, and one that asks does not", async () => {
+it("[AC46] a call starts if it has not asked for approval, and one that asks does not", async () => {
   const env = new VirtualEnv(1);
   const late: BlockEvent[] = [];
   const starts = new CallStarts(env, (event) => late.push(event));

@@ -51,14 +51,14 @@ export interface StreamOptions {
   readonly conversation: string;
   readonly agent: string;
   readonly turn?: string;
-  /** Where its first block goes; the conversation's head by default. */
+  /** The parent of its first block; the conversation's head by default. */
   readonly parent?: BlockId;
   readonly provider: Provider;
-  /** What the session had counted before, where this run resumes one. */
+  /** The session's counters before this run, if it resumes one. */
   readonly before?: Before;
-  /** What the agent was told in front of its prompt: kept in front of what it says, in a line of our own. */
+  /** The agent's briefing before its prompt: stored before its output, in a line of our own. */
   readonly told?: string;
-  /** The agent asks nobody for leave: its calls start when it says so. */
+  /** The agent asks nobody for approval: its calls start when it says so. */
   readonly neverAsks?: boolean;
   /** An agent's own stream, not the owner's: see IngestOptions. */
   readonly guest?: boolean;
@@ -66,13 +66,15 @@ export interface StreamOptions {
   readonly bringer?: AgentId;
   /** What becomes of an event before it is written: the cost of a turn whose agent names none. */
   readonly price?: (event: BlockEvent) => BlockEvent;
-  /** What can be answered to an ask besides yes and no, what the agent suggests included. */
+  /** The answers to an ask besides yes and no, including the agent's suggestions. */
   readonly suggest?: ((ask: Ask) => readonly AskSuggestion[]) | undefined;
-  /** Takes secrets out of what is stored. Of a turn that runs here no raw lines are kept then: they are not looked at as a whole. */
+  /**
+   * Removes secrets from stored text. A turn that runs here then stores no raw lines: they are not scanned as a whole.
+   */
   readonly secrets?: Secrets | undefined;
-  /** Told every event, before it is written. */
+  /** Gets every event, before it is written. */
   readonly onEvent?: (event: BlockEvent) => void;
-  /** The same process's stream in its last turn, which was left: this one goes on with what is open there. */
+  /** The same process's stream of its last turn: this one continues what is open there. */
   readonly after?: StreamIngest | undefined;
   /** See IngestOptions. */
   readonly begins?: "first" | "later";
@@ -124,7 +126,7 @@ export class StreamIngest {
     this.#starts = new CallStarts(kernel.env, (event) => void this.#ingest.push([event]), options.neverAsks);
   }
 
-  /** Waits for a store that is away. */
+  /** Waits while the store is unavailable. */
   async open(): Promise<Problem | undefined> {
     const lost = await this.#raw.flush();
     return lost ?? patiently(this.#kernel.env, () => this.#ingest.open());
@@ -139,24 +141,24 @@ export class StreamIngest {
     return refused ?? lost;
   }
 
-  /** Keeps what was said and is nothing of the conversation. */
+  /** Stores output that is not part of the conversation. */
   async keepAside(bytes: Uint8Array): Promise<void> {
     this.keepLine(Buffer.from(bytes).toString("utf8").trimEnd());
     await this.#raw.flush();
   }
 
-  /** Keeps a line, also one that is no event: what that stands for is written by somebody else. */
+  /** Stores a line, also one that is no event: its meaning is written elsewhere. */
   keepLine(line: string): void {
     this.#keep(line);
   }
 
-  /** Events as they are stored: pictures beside them, and without secrets where that is asked for. */
+  /** Events as they are stored: pictures beside them, and without secrets if requested. */
   async #kept(events: readonly BlockEvent[]): Promise<readonly BlockEvent[]> {
     const kept = await keepPictures(this.#kernel, events);
     return this.#redactor?.take(kept) ?? kept;
   }
 
-  /** Lets somebody else write behind everything that was said so far; what is said later stands behind that. */
+  /** Lets another writer append after all output so far; later output comes after that. */
   async aside(write: () => Promise<void>): Promise<Problem | undefined> {
     const failed = await this.#ingest.drain();
     if (failed) return failed;
@@ -170,12 +172,12 @@ export class StreamIngest {
     this.#ingest.claim();
   }
 
-  /** Something that it has begun goes on. */
+  /** Something that it has begun continues. */
   get hasOpen(): boolean {
     return this.#ingest.hasOpen;
   }
 
-  /** Everything is written; what goes on stays open, for the stream that comes after this one. */
+  /** Everything is written; continuing blocks stay open, for the next stream. */
   async leave(): Promise<Problem | undefined> {
     const kept = this.#redactor?.end() ?? [];
     const refused = await this.#ingest.push([...this.#starts.take(kept), ...this.#starts.end()]);
@@ -194,7 +196,7 @@ export class StreamIngest {
     return this.#ingest.owed;
   }
 
-  /** From here on, what is interrupted is so for a reason that the caller knows better than the stream. */
+  /** From here on, interruptions have a reason that the caller knows better than the stream. */
   explain(known: StreamEnd): void {
     this.#known = known;
   }
@@ -206,7 +208,7 @@ export class StreamIngest {
     return suggest === undefined ? priced : suggested(priced, suggest);
   }
 
-  /** The stream is over. What it left open is closed. */
+  /** The stream is over. Its open blocks are closed. */
   async end(): Promise<Problem | undefined> {
     const left = this.#normalizer.end().map((event) => this.#complete(event));
     const kept = [...(await this.#kept(left)), ...(this.#redactor?.end() ?? [])];
@@ -235,7 +237,8 @@ function explained(event: BlockEvent, { reason, error, callError }: StreamEnd): 
   if (known.type === "block-end" && known.metadata?.success === false && callError !== undefined)
     return { ...known, metadata: { ...known.metadata, error: callError } };
   if (known.type !== "turn-end" || error === undefined) return known;
-  // What an agent calls being stopped ("aborted streaming") explains nothing to whoever stopped it.
+  // An agent's own error for being stopped ("aborted streaming") explains nothing to the person who stopped
+  // it.
   return reason === "cancelled" ? { ...known, error } : { error, ...known };
 }
 
@@ -278,7 +281,7 @@ export async function ingestStream(
     for (let next = await head.rest.next(); !next.done && !lost; next = await head.rest.next())
       lost = await stream.push(next.value);
   } catch (error) {
-    // Whoever sent it is gone in the middle: what is open ends here, or it would stay open.
+    // The sender is gone: open blocks end here, or they would stay open.
     await stream.end();
     throw error;
   }
@@ -289,7 +292,7 @@ export async function ingestStream(
   return { conversation, provider: provider.name, run: stream.run, waiting };
 }
 
-/** What whoever sent the stream has to attach results to. */
+/** What the sender of the stream needs to attach results. */
 async function owedCalls(kernel: Kernel, ids: readonly BlockId[]): Promise<Json[]> {
   const blocks = await Promise.all(ids.map((id) => kernel.block(id)));
   return blocks.flatMap((block) => {
@@ -299,7 +302,7 @@ async function owedCalls(kernel: Kernel, ids: readonly BlockId[]): Promise<Json[
   });
 }
 
-/** The stream of a single run does not hold its prompt: it is called by the first thing that the agent said. */
+/** The stream of a single run does not contain its prompt: its title is the agent's first text. */
 async function entitle(
   kernel: Kernel,
   conversation: string,
@@ -344,7 +347,7 @@ async function readHead(
   return { chunks, rest };
 }
 
-/** The provider that is named, or else the one that the stream's first bytes show. */
+/** The named provider, or the one that the stream's first bytes show. */
 export function providerOf(name: string | undefined, start: Uint8Array): Provider | Problem {
   const text = Buffer.from(start).toString("utf8");
   const found = recognise(text);
@@ -362,7 +365,7 @@ export function providerOf(name: string | undefined, start: Uint8Array): Provide
   return problem("invalid", `${what}: one of ${known.join(", ")}`, { providers: known });
 }
 
-/** What to do so that it is a stream: most often an agent was started without the option that makes it print one. */
+/** How to make it a stream: usually an agent was started without the option that makes it print one. */
 function notAStream(text: string): string {
   const claude = "claude -p --output-format stream-json --verbose";
   const isResult = /^\s*(\{"type":"result"|\[\{"type":"(system|user|assistant)")/.test(text);
@@ -383,7 +386,7 @@ export function sessionIn(provider: Provider, start: Uint8Array): string | undef
   return undefined;
 }
 
-/** What the turns of a session add up to so far, where the stream goes on with one that the conversation has. */
+/** The total of a session's turns so far, if the stream continues a session of the conversation. */
 async function countedBefore(
   kernel: Kernel,
   conversation: string,

@@ -1,4 +1,4 @@
-/** Pictures of agents: out of the blocks, in the exports, and the same again after an import. */
+/** Pictures of agents: out of the blocks, in the exports, and the same after an import. */
 import { createHash } from "node:crypto";
 import {
   type BlockEvent,
@@ -56,7 +56,7 @@ async function metadataOf(kernel: Kernel, conversation: string): Promise<JsonObj
 }
 
 describe("pictures of agents", () => {
-  it("[E12] are kept once, exported with their data, and named alike after an import", async () => {
+  it("[E12] are stored once, exported with their data, and named alike after an import", async () => {
     const store = new MemoryStore("here");
     const kernel = new Kernel(nodeEnv, store);
     const made = (await ingestStream(kernel, owner, { provider: "claude" }, piece(stream()))) as JsonObject;
@@ -101,7 +101,7 @@ describe("pictures of agents", () => {
     ]);
   });
 
-  it("[E12] come out of data URLs and of blocks that are one picture", async () => {
+  it("[E12] are extracted from data URLs and from blocks that are one picture", async () => {
     const metadata = { data: `data:image/jpeg;base64,${data}`, width: 3 };
     const event: BlockEvent = { type: "block-start", key: "k", kind: "image", role: "user", metadata };
     const [kept] = await keepPictures(keeper(), [event]);

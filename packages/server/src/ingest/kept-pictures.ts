@@ -21,7 +21,7 @@ import { INLINE_PICTURE_CHARS } from "./limits.ts";
 const SHOWN = /^image\/(png|jpeg|gif|webp|avif)$/;
 const DATA_URL = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/i;
 
-/** As much of the kernel as is needed for it. */
+/** The part of the kernel that is needed for it. */
 type PictureKeeper = Pick<Kernel, "env" | "store">;
 
 export async function keepPictures(
@@ -56,12 +56,12 @@ async function keep({ env, store }: PictureKeeper, picture: JsonObject): Promise
   const bytes = Buffer.from(text, "base64");
   if (unpadded(bytes.toString("base64")) !== unpadded(text.replace(/\s/g, ""))) return picture;
   const blob = createHash("sha256").update(bytes).digest("hex");
-  // Where the store stays away, the picture stays in its block, which waits for the store as well.
+  // If the store stays unavailable, the picture stays in its block, which waits for the store as well.
   const refused = await patiently(env, () => store.putBlob(blob, mediaType, bytes));
   return isProblem(refused) ? picture : { ...pictureSize(bytes), ...rest, mediaType, blob };
 }
 
-/** Two at most, as base64 has them: a search for any number takes hours over a text that is nothing but padding. */
+/** Two at most, as base64 has them: a search for any number takes hours on a text of only padding. */
 function unpadded(base64: string): string {
   return base64.replace(/={1,2}$/, "");
 }

@@ -1,4 +1,4 @@
-/** Pictures: known by their bytes, kept once, refused in words. */
+/** Pictures: recognized by their bytes, stored once, refused with a message. */
 
 import { MemoryStore } from "@blockyard/kernel";
 import { expect, it } from "vitest";
@@ -14,7 +14,7 @@ it.each([
   ["image/gif", Buffer.from("GIF89a rest")],
   ["image/gif", Buffer.from("GIF87a rest")],
   ["image/webp", bytes("52494646ffffff0057454250", "VP8 ")],
-])("[D10] takes %s, whatever it is called", async (mediaType, picture) => {
+])("[D10] accepts %s, whatever its name", async (mediaType, picture) => {
   const store = new MemoryStore("pictures");
   const kept = await keepPicture(store, picture);
   expect(kept).toMatchObject({ media_type: mediaType, bytes: picture.length });

@@ -35,7 +35,7 @@ export class RawLines {
     return this.#chars > RAW_FLUSH_CHARS;
   }
 
-  /** Writes what has gathered. A problem: the store was away for so long that it is lost. */
+  /** Writes the batch. A problem: the store was unavailable for so long that it is lost. */
   flush(): Promise<Problem | undefined> {
     this.#flushing = this.#flushing.then(() => this.#flushOne());
     return this.#flushing;
@@ -59,7 +59,7 @@ export class RawLines {
   }
 }
 
-/** Adds lines. Of a turn none are kept where secrets are taken out. It holds nothing of the stream that it is made for: others go on reading. */
+/** Adds lines. A turn stores none if secrets are removed. It holds nothing of its stream: other readers continue. */
 export function lineKeeper(
   raw: RawLines,
   { isRedacted, isOfTurn }: { readonly isRedacted: boolean; readonly isOfTurn: boolean },

@@ -1,4 +1,6 @@
-/** Secrets taken out before they are stored: lines of every form, cut anywhere, with ids and everything else as they were. */
+/**
+ * Secrets removed before they are stored: lines of every form, cut anywhere, with ids and everything else unchanged.
+ */
 import { Kernel, MemoryStore } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { nodeEnv } from "../system/env.ts";
@@ -37,7 +39,7 @@ it.each([
     expect(await read(redactBody(pieces(`${line}\n${line}`, size)))).toBe(`${expected}\n${expected}`);
 });
 
-it("[AC251] a log that is no text as a whole: what it holds is looked at, and other bytes stay", () => {
+it("[AC251] a log that is not a text as a whole: its texts are scanned, and other bytes stay", () => {
   const bytes = Buffer.concat([Buffer.from([0xff, 0xfe, 0x0a]), Buffer.from(`key ${SECRET}\n`)]);
   const line = JSON.stringify({ type: "raw", base64: bytes.toString("base64") });
   const { base64 } = JSON.parse(redactRaw(line)) as { base64: string };
@@ -48,7 +50,7 @@ it("[AC251] a log that is no text as a whole: what it holds is looked at, and ot
   expect(redactRaw(picture)).toBe(picture);
 });
 
-it("[AC251] a stream that is ingested leaves its secrets in no block and no raw line", async () => {
+it("[AC251] an ingested stream leaves its secrets in no block and no raw line", async () => {
   const store = new MemoryStore("epoch");
   const kernel = new Kernel(nodeEnv, store);
   const lines = [

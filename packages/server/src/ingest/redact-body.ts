@@ -11,13 +11,13 @@ import type { Json } from "@blockyard/kernel";
 import { redactField, redactId, redactKey, redactText, type Seen } from "../system/redact.ts";
 import { REDACTED_LINE_CHARS } from "./limits.ts";
 
-/** What providers need back byte for byte, and ids, of which only that goes which is a secret for certain. */
+/** Values that providers need back byte for byte, and ids, which lose only certain secrets. */
 const SEALED = /^(signature|encrypted_content|opaque|blob)$/;
 const ID = /^(id|uuid|type|role|model|conversation|head|run|turn|.*(_id|Id|_uuid|Uuid))$/;
-/** What says that an object is a piece: `content_block_delta`, `item/agentMessage/delta`, `agent_message_chunk` … */
+/** Marks an object as a piece: `content_block_delta`, `item/agentMessage/delta`, `agent_message_chunk` … */
 const PIECE_NAMES = ["type", "method", "sessionUpdate", "object"];
 const PIECE = /(delta|chunk)$/i;
-/** … and stays of it besides what always does. */
+/** … and the fields of it that stay besides the usual ones. */
 const KEPT_OF_PIECES = /^(method|jsonrpc|sessionUpdate|object|stop_reason|finish_reason|dir)$/;
 
 export async function* redactBody(
@@ -46,7 +46,7 @@ export async function* redactBody(
   if (rest !== "") yield Buffer.from(redactRaw(rest));
 }
 
-/** A line without its secrets; the same line where there are none. `found` may keep one, as in redactText. */
+/** A line without its secrets; the same line if there are none. `found` may keep one, as in redactText. */
 export function redactRaw(line: string, found: Seen = () => undefined): string {
   const parsed = parseLine(line);
   if (parsed === undefined) return redactText(line, found);
@@ -54,7 +54,7 @@ export function redactRaw(line: string, found: Seen = () => undefined): string {
   return clean === parsed.value ? line : `${parsed.prefix}${JSON.stringify(clean)}`;
 }
 
-/** A value without its secrets; the same value where there are none. */
+/** A value without its secrets; the same value if there are none. */
 export function redactJson<T extends Json>(value: T, found: Seen = () => undefined): T {
   const seen = { any: false };
   const told: Seen = (name, secret) => {
@@ -66,14 +66,14 @@ export function redactJson<T extends Json>(value: T, found: Seen = () => undefin
   return seen.any ? (clean as T) : value;
 }
 
-/** Bytes of a log that are no text as a whole: each is a character of its own here. */
+/** Bytes of a log that is not a text as a whole: each becomes a character of its own here. */
 function redactBase64(text: string, found: Seen): string {
   const bytes = Buffer.from(text, "base64").toString("latin1");
   const clean = redactText(bytes, found);
   return clean === bytes ? text : Buffer.from(clean, "latin1").toString("base64");
 }
 
-/** A raw line without what it holds of a text that comes in pieces: no piece of a secret shows that it is one. */
+/** A raw line without its share of a text that comes in pieces: no piece of a secret is recognizable. */
 export function withoutPieces(line: string): string {
   const parsed = parseLine(line);
   if (parsed === undefined) return line;

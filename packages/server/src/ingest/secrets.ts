@@ -11,7 +11,7 @@ import { MAX_ASKS } from "./limits.ts";
 export class Secrets {
   readonly #asks = new Map<string, Ask>();
 
-  /** For the events of one run: that of a turn, where it has one. */
+  /** For the events of one run: that of a turn, if it has one. */
   redactor(run: string): EventRedactor {
     return new EventRedactor((ask) => {
       const [oldest] = this.#asks.keys();
@@ -20,7 +20,7 @@ export class Secrets {
     });
   }
 
-  /** What was asked in a turn, as it came. */
+  /** The original asks of a turn. */
   asked(turn: string, ask: Ask): Ask {
     const came = this.#asks.get(`${turn} ${ask.id}`);
     return came === undefined ? ask : { ...came, state: ask.state, ...(ask.plan && { plan: ask.plan }) };

@@ -22,7 +22,7 @@ function newHome(): string {
 }
 
 describe("[N13] a server", () => {
-  it("is a node only where its store can be shared, and says what is missing for a broker", async () => {
+  it("is a node only if its store can be shared, and says what is missing for a broker", async () => {
     const alone = new Kernel(nodeEnv, new MemoryStore("e"));
     const { nodes, leave } = await joinNodes(alone, { home: newHome() }, noLog);
     expect(nodes).toBeUndefined();
@@ -32,7 +32,7 @@ describe("[N13] a server", () => {
     await expect(asked).rejects.toThrow("--database");
   });
 
-  it("has a home folder of its own among nodes, and lets go of it", async () => {
+  it("has a home folder of its own among nodes, and releases it", async () => {
     const store = new MemoryStore("e");
     store.nodes = new MemoryNodes(() => performance.now());
     const [home, other] = [newHome(), newHome()];

@@ -9,7 +9,7 @@ import { type Config, ConfigError } from "../../config/config.ts";
 import type { Log } from "../../system/log.ts";
 import { holdLock, type Lock } from "../sqlite/lock.ts";
 
-/** Under which name the server closes what was left open. */
+/** The name under which the server closes open blocks of dead nodes. */
 const AGENT = "blockyard";
 
 interface Joined {
@@ -60,7 +60,7 @@ export async function joinNodes(
   }
 }
 
-/** What agents hold open with programs of their own is looked after from now on. */
+/** From now on, expired leases of agents with their own programs are noticed. */
 export async function startLeases(kernel: Kernel, nodes: Nodes | undefined, log: Log): Promise<Leases> {
   const leases = new Leases({
     kernel,
@@ -69,7 +69,7 @@ export async function startLeases(kernel: Kernel, nodes: Nodes | undefined, log:
       log("info", "closed blocks of agents that are gone", { ...closed, agents: agents.join(", ") }),
   });
   await leases.start();
-  if (nodes) nodes.onLeft = () => void leases.look().catch(() => undefined); // a store that is away: the next one looks
+  if (nodes) nodes.onLeft = () => void leases.look().catch(() => undefined); // the store is unavailable: the next check tries again
   return leases;
 }
 

@@ -1,4 +1,4 @@
-// Messages between nodes as bytes, there and back, and what is none.
+// Messages between nodes as bytes, there and back, and invalid ones.
 
 import type { BroadcastMessage } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
@@ -59,7 +59,7 @@ describe("words of others", () => {
     expect(decodeMessage(Buffer.from(JSON.stringify(said)))).toBeUndefined();
   });
 
-  it("[N19] with a secret only signed words are heard, and only as they were signed", () => {
+  it("[N19] with a secret only signed messages are accepted, and only unchanged", () => {
     const [signed] = encodeMessage(good as never, "secret");
     const bytes = Buffer.from(signed as Uint8Array);
     expect(decodeMessage(bytes, "secret")).toEqual(good);

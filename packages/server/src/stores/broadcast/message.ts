@@ -36,7 +36,7 @@ const message: z.ZodType<BroadcastMessage> = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** `secret`: what the nodes share and the broker does not know; a message is then signed with it. */
+/** `secret`: shared by the nodes and unknown to the broker; messages are then signed with it. */
 export function encodeMessage(said: BroadcastMessage, secret?: string): readonly Uint8Array[] {
   if (said.type !== "hints") return [bytesOf(said, secret)];
   const parts: Uint8Array[] = [];
@@ -58,7 +58,7 @@ export function decodeMessage(bytes: Uint8Array, secret?: string): BroadcastMess
   }
 }
 
-/** The text behind its signature; undefined where that is not right. */
+/** The text after its signature; undefined if that is invalid. */
 function signedText(bytes: Buffer, secret: string): Buffer | undefined {
   const text = bytes.subarray(SIGNATURE_BYTES);
   const signature = bytes.subarray(0, SIGNATURE_BYTES);

@@ -31,7 +31,7 @@ describe("[N11] a broker", () => {
     });
   }
 
-  it("is named by an address of the right kind, which is not repeated where it is another", () => {
+  it("is named by an address of the right kind; any other is not echoed", () => {
     const config = (nats: string) => makeConfig({ env: { BLOCKYARD_NATS: nats }, root: "." });
     expect(config("nats://127.0.0.1:4222").nats).toBe("nats://127.0.0.1:4222");
     expect(config("").nats).toBeUndefined();

@@ -52,11 +52,11 @@ class NatsBroadcast implements Broadcast {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#listeners.clear();
-    // One that is still looking for its broker is not waited for: it closes itself when it finds it.
+    // A connection that still looks for its broker is not awaited: it closes itself when it finds it.
     await this.#nats?.close();
   }
 
-  /** An answer to a flush says that everything before it has arrived. */
+  /** The answer to a flush means that everything before it has arrived. */
   #count(nats: NatsConnection, bytes: number): void {
     const isFirst = this.#waitingBytes === 0;
     this.#waitingBytes += bytes;
@@ -67,7 +67,7 @@ class NatsBroadcast implements Broadcast {
     nats.flush().then(arrived, arrived);
   }
 
-  /** One connection after the other: the library comes back by itself, except where the broker has turned it away. */
+  /** One connection after the other: the library reconnects by itself, unless the broker has refused it. */
   async #connect(): Promise<void> {
     let isTold = false;
     while (!this.#isClosed) {
@@ -109,7 +109,7 @@ class NatsBroadcast implements Broadcast {
   }
 }
 
-/** Name and password may stand in the address, as in other addresses; a name alone is a token. */
+/** Name and password may be in the address; a name alone is a token. */
 function optionsOf(url: string): NodeConnectionOptions {
   const { protocol, host, username, password } = new URL(url);
   const user = decodeURIComponent(username);

@@ -27,22 +27,22 @@ export class ByteWriter {
     return this.#at;
   }
 
-  /** What was written so far. It is the writer's own memory: gone with the next write. */
+  /** The bytes written so far. This is the writer's own memory: the next write overwrites it. */
   view(): Buffer {
     return this.#buffer.subarray(0, this.#at);
   }
 
-  /** What was written so far, as bytes of its own. */
+  /** The bytes written so far, as a copy. */
   copy(): Buffer {
     return Buffer.from(this.view());
   }
 
-  /** Takes back what was written after `length`. */
+  /** Removes everything written after `length`. */
   rewind(length: number): void {
     this.#at = length;
   }
 
-  /** Takes back everything, and lets go of memory that was needed once for something large. */
+  /** Removes everything, and releases memory that was needed once for something large. */
   clear(): void {
     this.#at = 0;
     if (this.#buffer.length > KEPT_BYTES) this.#buffer = Buffer.allocUnsafe(this.#capacity);
@@ -52,7 +52,7 @@ export class ByteWriter {
     this.#reserve(8);
     let rest = value;
     if (rest >= 0x1000_0000) {
-      // The lower 28 bits first, so that all but a division is done in 32-bit integers.
+      // The lower 28 bits first, so that all but a division uses 32-bit integers.
       const low = rest % 0x1000_0000;
       rest = (rest - low) / 0x1000_0000;
       for (let shift = 0; shift < 28; shift += 7) this.#buffer[this.#at++] = ((low >>> shift) & 0x7f) | 0x80;
@@ -149,7 +149,7 @@ export class ByteReader {
     return this.#buffer.readDoubleLE(this.#at - 8);
   }
 
-  /** A copy, so that what is read does not hold on to what it was read from. */
+  /** A copy, so that it does not keep the source buffer alive. */
   bytes(): Uint8Array {
     const from = this.#skip(this.varint());
     return new Uint8Array(this.#buffer.subarray(from, this.#at));

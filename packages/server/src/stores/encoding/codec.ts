@@ -63,7 +63,7 @@ export function readOp(reader: ByteReader, conversation: ConversationId, block: 
   return { conversation, seq, seqFrom, block, version, versionFrom, agent, unit, at, body };
 }
 
-/** The columns of a block's row that queries look at; everything else is in the record. */
+/** The columns of a block's row that queries use; everything else is in the record. */
 interface BlockColumns {
   readonly id: BlockId;
   readonly conversation: ConversationId;

@@ -23,7 +23,7 @@ const CODES: Readonly<Record<number, StoreErrorCode>> = {
   26: "corrupt", // not a database
 };
 
-/** The memory that goes with the log could not be made larger: it is a file, and there was no room for it. */
+/** The log's shared memory could not grow: it is a file, and there was no room for it. */
 const NO_ROOM = 4874;
 
 interface SqliteError extends Error {
@@ -62,7 +62,7 @@ export function rowSum(columns: readonly SumPart[], body?: Uint8Array): number {
   return body === undefined ? keys : crc32(body, keys);
 }
 
-/** Stops at a row that is not what was written. */
+/** Throws on a row that differs from what was written. */
 export function checkSum(what: string, sum: unknown, columns: readonly SumPart[], body?: Uint8Array): void {
   if (sum === rowSum(columns, body)) return;
   throw corrupt(`${what}: the stored bytes do not match their checksum`);

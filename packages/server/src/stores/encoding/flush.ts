@@ -14,20 +14,22 @@ import { compress, decompress } from "./codec.ts";
 import { corrupt } from "./fault.ts";
 import { chunksToMerge, decodeOps, encodeOps, mergeRuns } from "./runs.ts";
 
-/** What is encoded here goes into a row at once: one after the other may use the same memory. */
+/** What is encoded here goes into a row at once: consecutive uses may share the same memory. */
 const scratch = new ByteWriter();
 
 interface Slice {
   readonly maxHeads: number;
   readonly maxBytes: number;
-  /** Heads whose changes begin before this journal row are flushed whatever they have, so that it can be emptied. */
+  /**
+   * Heads whose changes begin before this journal row are flushed however little they have, so that it can be deleted.
+   */
   readonly overdue: number;
   readonly except: ReadonlySet<AnyHead>;
 }
 
 /**
- * The heads to flush: first the overdue, then those that are worth it, in the order in which they have waited. A block
- * comes after its conversation, whose number it is found by.
+ * The heads to flush: first the overdue, then those that are worth it, longest waiting first. A block comes after its
+ * conversation, by whose number it is found.
  */
 export function pickHeads(memtable: Memtable, { maxHeads, maxBytes, overdue, except }: Slice): Set<AnyHead> {
   const picked = new Set<AnyHead>();
@@ -63,7 +65,7 @@ export function flush(tables: Tables, memtable: Memtable, head: AnyHead): void {
 /** Replaces all chunks of a block by those ops. */
 export function rewriteOps(tables: Tables, row: number, ops: readonly Op[]): void {
   tables.deleteChunks(row);
-  // No chunk is taken in, so that nobody asks for names.
+  // No chunk is merged, so no names are needed.
   addOps(tables, { row, stored: false }, { conversation: "", block: "", ended: false }, ops);
 }
 
@@ -71,8 +73,8 @@ export function rewriteOps(tables: Tables, row: number, ops: readonly Op[]): voi
 type StoredHead = Pick<BlockHead, "row" | "record" | "pending">;
 
 /**
- * A block's ops in the tables, from the chunks that end after a point. They must be complete: whatever a damaged key has
- * hidden leaves a gap between the compaction, the chunks and the version that the block's row names.
+ * A block's ops in the tables, from the chunks that end after a point. They must be complete: a damaged key leaves a
+ * gap between the compaction, the chunks and the version in the block's row.
  */
 export function storedOps(tables: Tables, head: StoredHead, after: LogPoint, compacted: number): Op[] {
   const { id, conversation } = head.record;
@@ -162,7 +164,7 @@ interface Owner {
   readonly ended: boolean;
 }
 
-/** Adds ops behind the chunks of an owner, if it has any. */
+/** Adds ops after an owner's chunks, if it has any. */
 function addOps(
   tables: Tables,
   { row, stored }: { readonly row: number; readonly stored: boolean },
@@ -180,7 +182,7 @@ function addOps(
     ops = mergeRuns([...older, ...ops]);
     plain = encodeOps(ops, scratch);
   }
-  // What is replaced leaves first.
+  // Replaced chunks are deleted first.
   for (const { id } of merged) tables.deleteChunk(id);
   const { versionFrom, seqFrom } = ops[0] as Op;
   const { version, seq } = ops[ops.length - 1] as Op;

@@ -15,7 +15,7 @@ import { ByteReader, ByteWriter } from "./bytes.ts";
 import { readOp, writeOp } from "./codec.ts";
 import { FULL_CHUNK_BYTES } from "./limits.ts";
 
-/** The last chunks (given newest first) that the new bytes take in. */
+/** The last chunks (given newest first) to merge with the new bytes. */
 export function chunksToMerge<C extends { readonly plain: number }>(
   newestFirst: Iterable<C>,
   newBytes: number,
@@ -32,7 +32,7 @@ export function chunksToMerge<C extends { readonly plain: number }>(
   return merged;
 }
 
-/** The same ops with appends of one unit that follow each other merged into runs. */
+/** The same ops with consecutive appends of one undo step merged into runs. */
 export function mergeRuns(ops: readonly Op[]): Op[] {
   const merged: Op[] = [];
   for (let from = 0; from < ops.length; ) {
@@ -46,14 +46,14 @@ export function mergeRuns(ops: readonly Op[]): Op[] {
   return merged;
 }
 
-/** The part of a run after a version that lies inside it, given where in the block's text that part begins. */
+/** The part of a run after a version inside it, given where in the block's text that part begins. */
 export function cutRun(op: Op, version: number, at: number): Op {
   if (op.body.type !== "append" || op.versionFrom > version) return op;
   const text = op.body.text.slice(at - op.body.at);
   return { ...op, versionFrom: version + 1, body: { type: "append", at, text } };
 }
 
-/** The bytes of ops: the writer's own, gone with its next use. */
+/** The bytes of ops: the writer's own, overwritten by its next use. */
 export function encodeOps(ops: readonly Op[], writer = new ByteWriter()): Uint8Array {
   writer.clear();
   for (const op of ops) writeOp(writer, op);

@@ -39,7 +39,7 @@ class Pieces {
       offset -= (this.#pieces[index] as string).length;
       index++;
     }
-    // The pieces that the deleted text lies in.
+    // The pieces that contain the deleted text.
     let joined = this.#pieces[index] ?? "";
     let count = 1;
     while (joined.length < offset + del.length && index + count < this.#pieces.length) {

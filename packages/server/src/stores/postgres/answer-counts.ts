@@ -9,7 +9,7 @@ export class AnswerCounts {
   /** By the row of the conversation; the one written to longest ago first. */
   readonly #counts = new Map<number, number>();
 
-  /** Counts what is written, and says of which conversations it is time to look. */
+  /** Counts written answers, and returns the conversations that are due for cleanup. */
   due(written: Iterable<number>): number[] {
     const rows = new Set<number>();
     for (const row of written) {

@@ -24,7 +24,7 @@ interface Row {
   readonly body: string;
 }
 
-/** `rows` asks again where a connection was lost, so an entry says whose it is: the second time it is there already. */
+/** `rows` retries after a lost connection, so an entry has its writer's mark: the second time it exists already. */
 export function postgresAudit(rows: Rows): AuditLog {
   return {
     async append({ at, agent, action, ...rest }: NewAuditEntry, once?: string) {

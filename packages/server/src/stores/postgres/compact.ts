@@ -11,7 +11,7 @@ import type { Connection } from "./connections.ts";
 import { addChunks } from "./group-parts.ts";
 import { type ChunkRow, placeOf, unpackOps } from "./rows.ts";
 
-/** May run twice: one that comes again is late, and is ignored. */
+/** May run twice: a repeated one is late, and is ignored. */
 export async function compactBlock(
   connection: Connection,
   block: BlockId,
@@ -31,7 +31,7 @@ export async function compactBlock(
   );
   const key = [head.conversation, place.born];
   const older = await lockedCompacted(connection, head.conversation, place.born);
-  // A compaction that came late is older than what is kept: its ops are gone already, and so is its use.
+  // A compaction that came late is older than the stored one: its ops are already gone, so it is useless.
   if (older === undefined || compacted.version > older.version) {
     const chunks = await connection.rows<ChunkRow>({
       text: `SELECT first, last, seq, plain, body FROM blockyard.chunk
@@ -60,7 +60,7 @@ export async function compactBlock(
   await connection.commit();
 }
 
-/** What has replaced the first ops of a block whose row is locked. */
+/** The compaction of the first ops of a block whose row is locked. */
 async function lockedCompacted(
   connection: Connection,
   row: number,

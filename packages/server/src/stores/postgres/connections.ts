@@ -23,7 +23,7 @@ import {
   TAKE_MS,
 } from "./limits.ts";
 
-/** How often a connection is tried for, and how long after each failure: a server that starts again needs a second. */
+/** How often a connection is attempted, and the delay after each failure: a restarting server needs a second. */
 const WAITS_MS = [0, 50, 100, 200, 400, 800] as const;
 
 const MIN_VERSION = 13;
@@ -59,13 +59,16 @@ export class Connection {
     return ((Array.isArray(results) ? results.at(-1) : results)?.rows ?? []) as T[];
   }
 
-  /** A commit of a transaction that has failed is answered as well: with what it really did. */
+  /** Commit is answered even for a failed transaction: with its real outcome. */
   async commit(): Promise<void> {
     const { command } = await this.#client.query("COMMIT");
     if (command !== "COMMIT") throw new StoreError("io", `commit: the server answered ${command}`);
   }
 
-  /** What `send` asks for before it first waits goes on its way in one piece: a statement by itself is a call of the system each. */
+  /**
+   * Requests that `send` makes before it first waits are sent in one piece: single statements would be a system call
+   * each.
+   */
   together<T>(send: () => T): T {
     const { stream } = this.#client.connection;
     stream.cork();
@@ -106,7 +109,7 @@ export class Connections {
       connectionString: address.reveal(),
       application_name: name,
       max,
-      // One stays, so that other nodes see that this one is there.
+      // One stays open, so that other nodes see that this one is alive.
       min: 1,
       types,
       // Statements that do not wait for each other's answers are on their way together.
@@ -117,18 +120,18 @@ export class Connections {
       idle_in_transaction_session_timeout: SILENT_MS,
       keepAlive: true,
     });
-    // One that was lost while nobody used it: the pool has let go of it already. What is lost in use is told to whoever
-    // waits for an answer on it; but first it has to be heard, from the very first moment.
+    // A connection lost while idle: the pool has already dropped it. One lost in use fails the waiting call;
+    // but it needs a listener from the very first moment.
     this.#pool.on("error", () => undefined);
     this.#pool.on("connect", (client) => client.on("error", () => undefined));
   }
 
-  /** What is looked at besides, on every connection that is made from now on. */
+  /** Additional checks on every new connection. */
   expect(look: (connection: Connection) => Promise<void>): void {
     this.#look = look;
   }
 
-  /** Runs `work` on a connection. Where the connection is lost, again on another one: only for what may run twice. */
+  /** Runs `work` on a connection; if the connection is lost, again on another one: only for repeatable work. */
   async again<T>(doing: string, work: (connection: Connection) => Promise<T>): Promise<T> {
     const endMs = performance.now() + QUERY_AGAIN_MS;
     for (let tries = 1; ; tries++) {
@@ -142,16 +145,16 @@ export class Connections {
     }
   }
 
-  /** Whether the server answers now. Throws what is wrong, and soon. */
+  /** Whether the server answers now. Throws the error, quickly. */
   async check(): Promise<void> {
     const late = new StoreError("io", `${this.#shown} has not answered for ${HEALTH_MS / 1_000} s`);
     const asked = this.once((connection) => connection.rows({ text: "SELECT 1" }));
-    asked.catch(() => undefined); // it may fail later than anybody waits
+    asked.catch(() => undefined); // it may fail after everybody stopped waiting
     const answered = await Promise.race([asked.then(() => true), sleep(HEALTH_MS, false, { ref: false })]);
     if (!answered) throw late;
   }
 
-  /** Runs `work` on a connection; its failure is passed on as it is. */
+  /** Runs `work` on a connection; passes on its failure unchanged. */
   async once<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const client = await this.#take();
     try {
@@ -183,7 +186,7 @@ export class Connections {
         failure = error;
       }
     }
-    // Not as a lost connection, which would be tried for once more.
+    // Not as a lost connection, which would be retried.
     throw asFault(failure, `${this.#shown} cannot be reached`);
   }
 
@@ -214,7 +217,9 @@ const SETTINGS = `SELECT current_setting('server_version_num')::int / 10000 AS v
   current_setting('synchronous_commit') AS durable, current_setting('fsync') AS fsync,
   current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS is_standby`;
 
-/** What an acknowledgement rests on. Looked at on every connection: settings may differ by user, and servers change. */
+/**
+ * The settings that durability depends on. Checked on every connection: they may differ by user, and servers change.
+ */
 async function requireSettings(connection: Connection, shown: string): Promise<void> {
   const [settings] = await connection.rows<Settings>({ text: SETTINGS });
   const found = settings && refusal(settings);

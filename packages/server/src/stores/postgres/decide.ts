@@ -14,8 +14,8 @@ export interface Decided {
 }
 
 /**
- * Takes the commits of one conversation in the order in which they came. `seq` is where it stands, 0 where it does not
- * exist; `versionOf` is what is stored of a block.
+ * Decides the commits of one conversation in order of arrival. `seq` is its current one, 0 if it does not exist;
+ * `versionOf` returns a block's stored version.
  */
 export function decide(
   commits: readonly Commit[],

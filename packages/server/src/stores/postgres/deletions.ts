@@ -150,7 +150,7 @@ async function clear(work: Work, blobGraceMs: number): Promise<void> {
   });
 }
 
-/** Takes the blobs out that a block names: every block is looked at, since nothing counts who names a blob. */
+/** Excludes the blobs that a block names: every block is read, since nothing counts references to a blob. */
 async function forgetNamed(work: Work, unused: Set<string>): Promise<void> {
   let after = { conversation: 0, born: 0 };
   while (unused.size > 0) {

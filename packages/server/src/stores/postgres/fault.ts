@@ -15,19 +15,20 @@ const CODES: Readonly<Record<string, StoreErrorCode>> = {
   "23": "corrupt", // a unique key that should be free is taken
 };
 
-/** What the driver says where there is no code. */
+/** The driver's messages without a code. */
 const GONE =
   /connection terminated|connection error|timeout exceeded when trying to connect|timeout expired|query read timeout/i;
 
 const GONE_CODES = new Set(["ECONNRESET", "EPIPE", "ECONNREFUSED", "ETIMEDOUT", "EHOSTUNREACH", "ENOTFOUND"]);
 const NEVER = new Set(["3D000", "28000", "28P01"]); // no such database, no way in
 
-/** The connection is gone, or there is none to be had at the moment. */
+/** The connection is lost, or none is available at the moment. */
 export function isDropped(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && GONE.test(error.message);
   if (NEVER.has(code)) return false;
-  // 08: connection; 57P: the server or somebody ended it; 53300: too many; 25P03: it was idle for too long
+  // 08: connection; 57P: the server or an administrator ended it; 53300: too many; 25P03: it was idle for too
+  // long
   return GONE_CODES.has(code) || /^(08|57P)/.test(code) || code === "53300" || code === "25P03";
 }
 
@@ -36,7 +37,7 @@ export function isTransient(error: unknown): boolean {
   return ["40001", "40P01", "55P03"].includes(codeOf(error) ?? "");
 }
 
-/** The values that were to be written are at fault, so that the ones beside them may succeed. */
+/** The values to write are invalid, so that others in the batch may succeed. */
 export function isOfValues(error: unknown): boolean {
   return /^(22|23|54)/.test(codeOf(error) ?? "") || error instanceof RangeError;
 }

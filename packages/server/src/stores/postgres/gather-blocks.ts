@@ -20,7 +20,7 @@ export type Place = readonly [number, number];
 
 export const FIRST: Place = [0, 0];
 
-/** What is being gathered, for the case that it fails. */
+/** The block being gathered, in case it fails. */
 export interface At {
   name?: string;
 }
@@ -45,7 +45,7 @@ interface Loose {
 
 type OfBlock<T> = T & { readonly conversation: number; readonly born: number };
 
-/** Gathers a few behind `after`, except those that are stuck; the last one, if there was any. */
+/** Gathers a few after `after`, except those that are stuck; returns the last one, if there was any. */
 export async function gatherBlocks(
   connection: Connection,
   after: Place,
@@ -92,8 +92,8 @@ export async function gatherBlocks(
 }
 
 /**
- * Locks a few loose blocks that nobody else has at hand. In order, and from where the last few ended: what was gathered
- * before has left its traces in the index, and they are not to be walked over again and again.
+ * Locks a few loose blocks that nobody else uses. In order, and continuing after the last few: gathered rows leave
+ * traces in the index, which must not be scanned over and over.
  */
 async function lockSome(
   connection: Connection,
@@ -127,7 +127,7 @@ function nameOf({ row, block }: Loose): string {
   return `${row}/${block.born}`;
 }
 
-/** The chunks behind the last full one, and all chunks of those that are needed whole, in order. */
+/** The chunks after the last full one, and all chunks of blocks that are needed whole, in order. */
 async function readChunks(
   connection: Connection,
   some: readonly Loose[],

@@ -15,7 +15,7 @@ import { type At, FIRST, gatherBlocks, type Place } from "./gather-blocks.ts";
 import { GATHER_WAIT_MS, LOOSE_CHUNKS, STUCK_BLOCKS } from "./limits.ts";
 import { type Packed, pack, unpack } from "./rows.ts";
 
-/** The lock of whoever gathers: "Gthr". No other one of this program has its number (schema.ts). */
+/** The lock for gathering: "Gthr". No other lock of this program has its number (schema.ts). */
 const GATHERING = 0x47746872;
 
 export class Gatherer {
@@ -30,7 +30,7 @@ export class Gatherer {
     this.#connections = connections;
   }
 
-  /** Says that there may be something to do. */
+  /** Signals that there may be work. */
   wake(): void {
     this.#wanted = true;
     if (this.#closed || this.#timer !== undefined || this.#running !== undefined) return;
@@ -57,7 +57,7 @@ export class Gatherer {
     await this.#running;
   }
 
-  /** Gathers some of what is loose behind a place. Where to go on, if there may be more. */
+  /** Gathers some loose blocks after a position. Returns where to continue, if there may be more. */
   async #some(work: Work, after: Place): Promise<Place | undefined> {
     if (this.#closed || this.#stuck.size >= STUCK_BLOCKS) return undefined;
     const at: At = {};
@@ -67,13 +67,13 @@ export class Gatherer {
           `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off;
           SELECT pg_try_advisory_xact_lock(${GATHERING}) AS free`,
         );
-        // One node at a time: several would only take the time of those who write.
+        // One node at a time: several would only slow down writers.
         const last = turn?.free ? await work(connection, after, this.#stuck, at) : undefined;
         await connection.commit();
         return last;
       });
     } catch (error) {
-      // Housekeeping: a later round does it, or another node. What is damaged is told to whoever reads it.
+      // Housekeeping: a later round does it, or another node. Readers report damage.
       if (at.name === undefined || isDropped(error) || isTransient(error)) return undefined;
       this.#stuck.add(at.name);
       return after;
@@ -81,7 +81,7 @@ export class Gatherer {
   }
 }
 
-/** Gathers a few behind `after`, except those that are stuck; the last one, if there was any. */
+/** Gathers a few after `after`, except those that are stuck; returns the last one, if there was any. */
 type Work = (
   connection: Connection,
   after: Place,
@@ -89,7 +89,7 @@ type Work = (
   at: At,
 ) => Promise<Place | undefined>;
 
-/** Puts one chunk in the place of the last small ones of a raw run. One run at a time: its rows are larger. */
+/** Replaces the last small chunks of a raw run by one. One run at a time: its rows are larger. */
 async function gatherRaw(
   connection: Connection,
   after: Place,

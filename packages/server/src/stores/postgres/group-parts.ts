@@ -20,8 +20,8 @@ export interface Accepted {
 }
 
 /**
- * Writes the rows of conversations that were there, and the blocks, ops, turns and answers of all, with one statement. What `accepted`
- * says of a conversation that was made in this transaction is there already.
+ * Writes the rows of existing conversations, and the blocks, ops, turns and answers of all, with one statement. Rows
+ * for conversations that this transaction created exist already.
  */
 export async function writeParts(
   connection: Connection,
@@ -57,7 +57,7 @@ export async function writeParts(
   await Promise.all([written, trimAnswers(connection, counts.due(answers.map(({ id }) => id)))]);
 }
 
-/** The sequencer: the number moves here, from the one that was planned on. */
+/** The sequencer: the number advances here, from the planned one. */
 const MOVE = `UPDATE blockyard.conversation c SET seq = u.seq, updated_at = u.updated_at, body = u.body
   FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::float8[], $5::bytea[])
     AS u (id, expected, seq, updated_at, body)
@@ -87,8 +87,8 @@ function putNamed(table: "turn" | "answer"): string {
 }
 
 /**
- * All of them: a way through the server for each would cost more than what they do. Where a locked row were not where it was
- * found, this divides by zero: the commit is behind it already.
+ * All of them: a server round trip for each would cost more than their work. If a locked row has changed, this divides
+ * by zero: the commit is already sent after it.
  */
 const WRITE_GROUP = `${together({
   moved: MOVE,
@@ -98,7 +98,7 @@ const WRITE_GROUP = `${together({
   answers: putNamed("answer"),
 })} SELECT 1 / (count(*) = cardinality($1::bigint[]))::int FROM moved`;
 
-/** Statements as parts of one, each with its own values behind those of the one before. */
+/** Statements as parts of one, each with its own values after those of the previous one. */
 function together(parts: Readonly<Record<string, string>>): string {
   let before = 0;
   const named = Object.entries(parts).map(([name, text]) => {
@@ -189,14 +189,14 @@ interface NamedPart {
   readonly body: Buffer;
 }
 
-/** Each turn once, at the place where it first came, as it last was. */
+/** Each turn once, at its first place, with its last value. */
 function turnParts(id: number, commits: readonly Commit[]): NamedPart[] {
   const turns = new Map<string, Turn>();
   for (const commit of commits) for (const turn of commit.turns) turns.set(turn.id, turn);
   return [...turns.values()].map((turn) => ({ id, key: keyOf(turn.id), body: packed(turn) }));
 }
 
-/** Each key once, at the place where it last came: it is as old as its newest answer. */
+/** Each key once, at its last place: it is as old as its newest answer. */
 function answerParts(id: number, commits: readonly Commit[]): NamedPart[] {
   const answers = new Map<string, Buffer>();
   for (const commit of commits)

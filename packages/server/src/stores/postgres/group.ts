@@ -37,13 +37,13 @@ interface Group {
 
 export type Verdict = CommitAnswer | { readonly error: unknown };
 
-/** What is known from earlier groups. */
+/** Cached from earlier groups. */
 export interface Remembered {
   readonly versions: Versions;
   readonly counts: AnswerCounts;
 }
 
-/** What was decided, and what was planned. */
+/** The decisions, and the plans. */
 export interface Written {
   readonly verdicts: ReadonlyMap<Commit, Verdict>;
   readonly planned: ReadonlyMap<TurnedCommit, Commit>;
@@ -52,9 +52,9 @@ export interface Written {
 const COMMITTED: CommitAnswer = { type: "committed" };
 
 /**
- * Writes the group inside a transaction that is being begun, and commits it: `commit` is called when everything that is
- * to be written is on its way, so that the last way to the server is taken once for all of it. Nothing is written before it
- * has begun; what is answered holds when it is committed.
+ * Writes the group inside a transaction that is being begun, and commits it: `commit` is called when everything to
+ * write has been sent, so that one round trip covers all of it. Nothing is written before it has begun; the answers are
+ * valid once it is committed.
  */
 export async function writeGroup(
   connection: Connection,
@@ -65,7 +65,7 @@ export async function writeGroup(
 ): Promise<Written> {
   const verdicts = new Map<Commit, Verdict>();
   const names = new Set([...commits, ...turned].map(({ conversation }) => conversation));
-  // Sent together: what each has missed is looked for behind the lock.
+  // Sent together: missed commits are read after the lock.
   const [standings, { missed, answers }] = await Promise.all([
     lock(connection, [...names]),
     findFor(connection, turned),
@@ -82,7 +82,7 @@ export async function writeGroup(
   }
   const groups = byConversation([...commits, ...planned.values()]);
   const { old, made } = await decideCommits(connection, groups, standings, versions, verdicts);
-  // Sent one after the other and done in that order, without waiting for the answers in between.
+  // Sent and executed in order, without waiting for the answers in between.
   await allDone(
     connection.together(() => [
       ...(old.length + made.length > 0 ? [writeParts(connection, { old, made }, counts)] : []),
@@ -106,8 +106,8 @@ interface Found {
 const NO_ANSWERS: ReadonlyMap<string, Json> = new Map();
 
 /**
- * Where it took long to get the lock, more writes wait by now than keys were asked for. They are worth another look: otherwise
- * each turn carries half of what it could.
+ * If the lock took long, more writes wait by now than keys were looked up. They justify another lookup: otherwise each
+ * turn carries half of what it could.
  */
 async function findMore(
   connection: Connection,
@@ -151,7 +151,7 @@ interface Standing {
   readonly seq: number;
 }
 
-/** Decides, and makes new conversations: what is to be written of those that were there and of those that were made. */
+/** Decides, and creates new conversations: returns what to write for existing and for new ones. */
 async function decideCommits(
   connection: Connection,
   groups: ReadonlyMap<ConversationId, readonly Commit[]>,
@@ -186,7 +186,7 @@ function settleVerdicts(verdicts: Map<Commit, Verdict>, { accepted, refused }: D
   for (const [commit, verdict] of refused) verdicts.set(commit, verdict);
 }
 
-/** Where the conversations stand. They stay there until the transaction ends; one that does not exist may come to. */
+/** The seqs of the conversations. They are fixed until the transaction ends; a missing one may be created. */
 async function lock(
   connection: Connection,
   names: readonly ConversationId[],
@@ -214,7 +214,7 @@ async function storedVersions(
   for (const [name, { id, seq }] of standings) {
     const known = versions.at(name, seq);
     for (const commit of groups.get(name) ?? []) {
-      if (commit.expectedSeq < seq) continue; // too late: nothing of it is looked at
+      if (commit.expectedSeq < seq) continue; // too late: nothing of it is processed
       for (const block of commit.blocks) {
         const version = known?.get(block.id);
         if (version !== undefined) stored.set(block.id, version);
@@ -238,7 +238,7 @@ async function storedVersions(
   return stored;
 }
 
-/** Makes new ones. Where another node was faster its own is there now, and who wanted to make it is told so. */
+/** Creates new ones. If another node was faster, its own exists now, and the caller is told so. */
 async function makeConversations(
   connection: Connection,
   accepted: readonly Accepted[],

@@ -30,10 +30,10 @@ const MISSED = `WITH c AS (SELECT c.id, c.name, c.seq, c.body, u.since FROM unne
     FROM c JOIN blockyard.turn t ON t.conversation = c.id WHERE c.name IN (SELECT name FROM own)
   ORDER BY what, born, last`;
 
-/** Of each conversation what it stands at here. */
+/** The seq of each conversation known here. */
 type Known = ReadonlyMap<ConversationId, number>;
 
-/** Where nothing was committed, or where there is no such conversation, there is nothing. */
+/** If nothing was committed, or there is no such conversation, the answer is empty. */
 export async function readMissed(
   connection: Connection,
   known: Known,

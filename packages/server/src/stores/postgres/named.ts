@@ -8,7 +8,7 @@ import { ConfigError } from "../../config/config.ts";
 import type { DatabaseAddress } from "../../config/database-address.ts";
 import type { PostgresStore } from "./postgres.ts";
 
-/** Opens it. What is wrong with it is said in a sentence. */
+/** Opens it. An error is described in a sentence. */
 export async function openNamed(address: DatabaseAddress): Promise<PostgresStore> {
   const { openPostgresStore } = await import("./postgres.ts");
   try {
@@ -18,7 +18,7 @@ export async function openNamed(address: DatabaseAddress): Promise<PostgresStore
   }
 }
 
-/** What can be said of it: its server, and what is in it. Throws a ConfigError if it could not be opened. */
+/** What is known of it: its server, and its content. Throws a ConfigError if it could not be opened. */
 export async function describeNamed(address: DatabaseAddress): Promise<string> {
   const { describe } = await import("./describe.ts");
   try {
@@ -28,7 +28,7 @@ export async function describeNamed(address: DatabaseAddress): Promise<string> {
   }
 }
 
-/** The command that copies the tables to a file, and the one that puts them back. */
+/** The command that copies the tables to a file, and the one that restores them. */
 export function dumpCommand({ shown }: DatabaseAddress): string {
   return `pg_dump --format=custom --schema=blockyard --file=blockyard.dump ${shown}`;
 }

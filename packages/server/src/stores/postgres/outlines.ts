@@ -40,7 +40,7 @@ export class Outlines {
   #index = new BlockIndex();
   readonly #rows = new Map<string, number>();
   readonly #known: Known[] = [];
-  /** The oldest transaction that was under way at the last look; none: there was none. */
+  /** The oldest transaction that was open at the last check; none: there was none. */
   #since: number | undefined;
 
   get index(): BlockIndex {
@@ -61,7 +61,7 @@ export class Outlines {
     this.#since = now?.oldest;
   }
 
-  /** False where so much has changed that reading everything in order is better. */
+  /** False if so much has changed that a full read in order is better. */
   async #readChanged(connection: Connection, since: number): Promise<boolean> {
     const rows = await connection.rows<OutlineRow>({
       text: `${OUTLINE} WHERE b.changed >= $1 LIMIT ${CHANGED_OUTLINE_ROWS}`,

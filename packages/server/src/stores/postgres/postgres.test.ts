@@ -1,4 +1,4 @@
-/** What of the store on PostgreSQL can be told without a server; everything else is in test/postgres. */
+/** The parts of the PostgreSQL store that need no server; everything else is in test/postgres. */
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Commit } from "@blockyard/kernel";
@@ -54,7 +54,7 @@ describe("[S28] what becomes of a group", () => {
   });
 });
 
-it("[S28] versions are known only as long as the conversation stands where it stood", () => {
+it("[S28] versions are cached only as long as the conversation's seq is unchanged", () => {
   const versions = new Versions();
   const script = new StoreScript("c");
   const block = script.create({ text: "1" });
@@ -93,7 +93,7 @@ describe("[S30] which failures are which", () => {
     ["40P01", false],
     ["23505", false],
     ["ERR_INVALID_ARG_TYPE", false],
-  ])("a connection is gone with %s: %s", (code, isGone) => {
+  ])("a connection is lost with %s: %s", (code, isGone) => {
     expect(isDropped(failure(code))).toBe(isGone);
   });
 
@@ -116,7 +116,7 @@ describe("[S30] which failures are which", () => {
     ["42P01", "corrupt"],
     ["57P01", "io"],
     ["ECONNREFUSED", "io"],
-  ])("[S21] %s is told as %s", (code, told) => {
+  ])("[S21] %s is reported as %s", (code, told) => {
     expect(asFault(failure(code), "commit")).toMatchObject({ name: "StoreError", code: told });
   });
 
@@ -146,7 +146,7 @@ describe("[S31] what a server must have", () => {
 });
 
 describe("[S33] names", () => {
-  it("long ones are told apart, and look like no short one", () => {
+  it("long ones are distinguished, and look like no short one", () => {
     const long = "x".repeat(5_000);
     const keys = [long, `${long}y`, "x".repeat(512), "x".repeat(513), "", "a\u0000b"].map((name) =>
       keyOf(name).toString("hex"),
@@ -172,7 +172,7 @@ describe("[S33] names", () => {
   );
 });
 
-it("[S5] ops are packed and come back, short ones as they are and long ones smaller", () => {
+it("[S5] ops are packed and unpacked, short ones unchanged and long ones smaller", () => {
   const script = new StoreScript("c");
   const block = script.create({ text: "a" });
   for (let i = 0; i < 500; i++) script.append(block, `piece ${i} `, 2);
@@ -190,7 +190,7 @@ it("[S5] ops are packed and come back, short ones as they are and long ones smal
     expect(unpack(pack(bytes)).equals(bytes)).toBe(true);
 });
 
-describe("[S31] [U8] where it is not asked for", () => {
+describe("[S31] [U8] if it is not requested", () => {
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const sources = globSync("**/*.ts", { cwd: root }).filter((path) => !path.endsWith(".test.ts"));
 
@@ -210,7 +210,7 @@ describe("[S31] [U8] where it is not asked for", () => {
   it.each([
     [backup, /pg_dump .* postgres:\/\/yard@db.example\/blocks$/],
     [restore, /pg_restore .*postgres:\/\/yard@db.example\/blocks blockyard\.dump$/],
-  ])("$name says which command of PostgreSQL does it", async (command, told) => {
+  ])("$name names the command of PostgreSQL that does it", async (command, told) => {
     const before = process.env["BLOCKYARD_DATABASE"];
     process.env["BLOCKYARD_DATABASE"] = "postgres://yard:s3cret@db.example/blocks";
     try {

@@ -53,13 +53,13 @@ import { isText, keyOf, openRecord, type Packed, unpack } from "./rows.ts";
 import { prepare, requireSame } from "./schema.ts";
 import { Writer } from "./writer.ts";
 
-/** How the connections of all nodes are called, for whoever looks at the server; each node adds a name of its own. */
+/** The application name of all nodes' connections, for administrators; each node adds a name of its own. */
 const PROGRAM = "blockyard";
 
 export interface PostgresOptions {
   /** How long the end of a commit is waited for whose answer was lost. Small numbers are for tests. */
   readonly doubtMs?: number;
-  /** How long a blob that nobody names is kept after it was put. Small numbers are for tests. */
+  /** How long an unnamed blob is kept after it was put. Small numbers are for tests. */
   readonly blobGraceMs?: number;
 }
 
@@ -91,7 +91,7 @@ export class PostgresStore implements Store {
   readonly deletions: DeletionLog;
   readonly #connections: Connections;
   readonly #writer: Writer;
-  /** For conversations that other nodes write to as well: whoever waits for their locks holds up nobody else. */
+  /** For conversations that other nodes write to as well: waiting for their locks blocks nobody else. */
   readonly #turnWriter: Writer;
   readonly #gatherer: Gatherer;
   readonly #searchPool: SearchPool;
@@ -285,18 +285,18 @@ export class PostgresStore implements Store {
     return row && { mediaType: row.media_type.toString(), bytes: new Uint8Array(row.body) };
   }
 
-  /** Whether the database answers now; throws what is wrong. */
+  /** Whether the database answers now; throws the error. */
   async check(): Promise<void> {
     this.#assertOpen("check");
     await this.#connections.check();
   }
 
-  /** Gathers what is loose now instead of later. */
+  /** Gathers loose blocks now instead of later. */
   async gather(): Promise<void> {
     await this.#gatherer.run();
   }
 
-  /** Waits for what was accepted, and lets go of all connections. */
+  /** Waits for accepted writes, and closes all connections. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -42,7 +42,7 @@ export async function readBlock(connection: Connection, id: BlockId): Promise<Bl
   return block?.id === id ? block : undefined;
 }
 
-/** A block's log, as far as it was asked for. */
+/** A block's log, as far as it was requested. */
 interface StoredLog {
   readonly conversation: ConversationId;
   readonly row: number;
@@ -58,8 +58,8 @@ interface LogRow extends ChunkRow {
 }
 
 /**
- * The block's row, its compaction and the chunks that end after a point. The chunks must be complete: what is missing between
- * the compaction and the version of the row is damage.
+ * The block's row, its compaction and the chunks that end after a point. The chunks must be complete: a gap between the
+ * compaction and the version of the row is damage.
  */
 export async function readLog(
   connection: Connection,
@@ -103,7 +103,7 @@ export async function readLog(
   };
 }
 
-/** `from`: the version that the chunks follow; unknown where they were asked for by number. */
+/** `from`: the version that the chunks follow; unknown if they were requested by number. */
 export function requireWhole(
   id: BlockId,
   chunks: readonly Pick<ChunkRow, "first" | "last">[],
@@ -182,7 +182,7 @@ function orderOf({ conversation, order }: BlockQuery): string {
     .join(", ");
 }
 
-/** Titles are looked at here, where case folds as it does in every store. */
+/** Titles are compared here, where case folds as in every store. */
 export async function queryConversations(
   connection: Connection,
   query: ConversationQuery,

@@ -64,7 +64,7 @@ export function pathOf({ metadata }: Block): Buffer | null {
   return typeof path === "string" ? Buffer.from(path) : null;
 }
 
-/** The bounds between which all paths are that begin with `prefix`, as far as the index has them; none for no prefix. */
+/** The range of all paths that begin with `prefix`, as far as the index has them; none for no prefix. */
 export function pathRange(prefix: string): { readonly from: Buffer; readonly to: Buffer } | undefined {
   const from = Buffer.from(prefix).subarray(0, INDEXED_PATH_BYTES);
   if (from.length === 0) return undefined;
@@ -73,7 +73,10 @@ export function pathRange(prefix: string): { readonly from: Buffer; readonly to:
   return { from, to };
 }
 
-/** A name as an index can hold it: as it is, or, where it is long, its beginning and its hash, which no short one looks like. */
+/**
+ * A name as an index can hold it: unchanged, or, if it is long, its beginning and its hash, which no short one
+ * resembles.
+ */
 export function keyOf(name: string): Buffer {
   const bytes = Buffer.from(name);
   if (bytes.length <= KEY_BYTES) return bytes;
@@ -81,14 +84,14 @@ export function keyOf(name: string): Buffer {
   return Buffer.concat([bytes.subarray(0, KEY_BYTES + 1 - HASH_BYTES), hash]);
 }
 
-/** Whether PostgreSQL's text can hold it. A name that it cannot hold is nobody's. */
+/** Whether PostgreSQL's text can hold it. A name that it cannot hold does not exist. */
 export function isText(name: string): boolean {
   return !name.includes("\u0000");
 }
 
 export function pack(plain: Uint8Array): Packed {
   const body = plain.length < PACK_BYTES ? plain : compress(plain);
-  // A copy where it is kept as it is: what was given may be the writer's own memory.
+  // A copy if it is stored unchanged: the input may be the writer's own memory.
   return { plain: plain.length, body: body.length < plain.length ? asBuffer(body) : Buffer.from(plain) };
 }
 

@@ -81,7 +81,7 @@ const TABLES = `
   CREATE TABLE blockyard.blob (key bytea PRIMARY KEY, media_type bytea NOT NULL, body bytea NOT NULL);
 ${AUDIT_TABLES}${DELETION_TABLES}`;
 
-/** What is compressed already, or random, is not compressed again. */
+/** Data that is already compressed, or random, is not compressed again. */
 const STORAGE = ["chunk", "fold", "filter", "raw_chunk", "blob"]
   .map((table) => `ALTER TABLE blockyard.${table} ALTER COLUMN body SET STORAGE EXTERNAL;`)
   .join("\n");
@@ -98,7 +98,7 @@ interface Opened {
 export async function prepare(connection: Connection, shown: string): Promise<Opened> {
   const known = await readMeta(connection, shown);
   if (known?.version === SCHEMA_VERSION && known.place === (await placeOf(connection))) return known;
-  // Only whoever finds something to do waits for the others who do.
+  // Only nodes that find work wait for the others that do.
   await connection.script("BEGIN ISOLATION LEVEL READ COMMITTED");
   await connection.rows({ text: "SELECT pg_advisory_xact_lock($1)", values: [LOCK] });
   const meta = await readMeta(connection, shown);
@@ -107,7 +107,7 @@ export async function prepare(connection: Connection, shown: string): Promise<Op
     await connection.script(MIGRATIONS[version - 1] as string);
   const place = await placeOf(connection);
   const epoch = meta?.place === place ? meta.epoch : randomBytes(12).toString("base64url");
-  // Numbers of transactions are another server's now: whoever follows them begins anew.
+  // Transaction numbers are another server's now: followers start over.
   if (meta !== undefined && epoch !== meta.epoch)
     await connection.script("UPDATE blockyard.block SET changed = 0");
   await putMeta(connection, { schema: String(SCHEMA_VERSION), place, epoch });
@@ -115,7 +115,7 @@ export async function prepare(connection: Connection, shown: string): Promise<Op
   return { epoch, place };
 }
 
-/** Stops at a database that is not the one which was opened any more: it was restored, or a standby took over. */
+/** Throws if this is no longer the database that was opened: it was restored, or a standby took over. */
 export async function requireSame(connection: Connection, shown: string, opened: Opened): Promise<void> {
   const [now] = await connection.rows<Opened>({
     text: `SELECT (SELECT value FROM blockyard.meta WHERE key = 'epoch') AS epoch, ${PLACE} AS place`,
@@ -159,8 +159,8 @@ async function readMeta(connection: Connection, shown: string): Promise<Meta | u
 }
 
 /**
- * Which server's history this is: the cluster, its timeline (another one after a standby took over, or after a restore to
- * a point in time), the database in it, and the tables in that (others after a dump was put back).
+ * The identity of the server's history: the cluster, its timeline (another one after a standby took over, or after a
+ * restore to a point in time), the database in it, and the tables in that (others after a dump was restored).
  */
 const PLACE = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),

@@ -27,7 +27,7 @@ export class PostgresSource implements SearchSource<Entry> {
   readonly #connection: Connection;
   readonly #outlines: Outlines;
   readonly #recent: RecentTexts;
-  /** What the server has of the texts that are next, by the entry's row. */
+  /** The server's data for the next texts, by the entry's row. */
   #read = new Map<number, TextRow[]>();
 
   constructor(connection: Connection, outlines: Outlines, recent: RecentTexts) {
@@ -94,7 +94,7 @@ export class PostgresSource implements SearchSource<Entry> {
     return this.#recent.get(entry.row, entry.version) !== undefined;
   }
 
-  /** The entries, with what is needed for their texts read. */
+  /** The entries, with the data for their texts loaded. */
   async #ready(entries: readonly Entry[]): Promise<readonly Entry[]> {
     const missing = entries.filter((entry) => !this.#isRecent(entry));
     if (missing.length === 0) return entries;

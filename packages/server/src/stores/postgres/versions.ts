@@ -21,12 +21,12 @@ export class Versions {
     return known?.seq === seq ? known.versions : undefined;
   }
 
-  /** Takes in what others have committed, on top of what was known at `since`. */
+  /** Applies others' commits to the versions known at `since`. */
   missed(conversation: ConversationId, since: number, { record, blocks }: Missed): void {
     this.committed({ conversation, expectedSeq: since, record, blocks });
   }
 
-  /** Takes in what was committed, on top of what was there before. */
+  /** Applies a commit to the known versions. */
   committed({
     conversation,
     expectedSeq,

@@ -54,7 +54,7 @@ export class Writer {
     this.#doubtMs = doubtMs;
   }
 
-  /** Stops whoever would read a conversation of which it is not known yet what a lost commit has made of it. */
+  /** Blocks reads of a conversation while the outcome of a lost commit is unknown. */
   async requireCertain(conversation: ConversationId): Promise<void> {
     const transaction = this.#doubts.get(conversation);
     if (transaction === undefined) return;
@@ -63,7 +63,7 @@ export class Writer {
     this.#doubts.delete(conversation);
   }
 
-  /** What is planned in its transaction has the size that it comes to. */
+  /** A write planned in its transaction gets its size later. */
   commitInTurn(turned: TurnedCommit): Promise<CommitAnswer> {
     return this.#add({ turned }, 0);
   }
@@ -93,13 +93,13 @@ export class Writer {
   }
 
   async #run(): Promise<void> {
-    // What comes in the same turn of the event loop goes together.
+    // Writes of the same turn of the event loop go together.
     await new Promise<void>((done) => setImmediate(done));
     while (this.#waiting.length > 0) {
       await this.#write(this.#next());
       this.#written();
     }
-    // In the same step in which nothing was found to wait: who comes next must find nobody at work.
+    // In the same step in which the queue was found empty: the next writer must find nobody at work.
     this.#running = undefined;
   }
 
@@ -110,7 +110,7 @@ export class Writer {
     while (count < this.#waiting.length && count < GROUP_COMMITS && (count === 0 || chars < GROUP_CHARS)) {
       const { entry, chars: some } = this.#waiting[count] as Waiting;
       if ("turned" in entry) {
-        // The second one of a conversation is planned on what the first one commits: in the next transaction.
+        // The second one of a conversation is planned on the first one's commit: in the next transaction.
         if (inTurn.has(entry.turned.conversation)) break;
         inTurn.add(entry.turned.conversation);
       }
@@ -161,8 +161,8 @@ export class Writer {
   }
 
   /**
-   * Waits until the server has ended a transaction whose end was not heard, and whether it has undone it. That it has
-   * committed it is not said by its number alone: after a crash that can be another one's.
+   * Waits until the server has ended a transaction whose answer was lost, and whether it has rolled it back. Its number
+   * alone does not prove a commit: after a crash that can be another one's.
    */
   async #wasUndone(group: readonly Waiting[], { transaction }: Attempt): Promise<boolean> {
     for (const { entry } of group)
@@ -204,8 +204,8 @@ export class Writer {
 const COMMITTED: CommitAnswer = { type: "committed" };
 
 /**
- * All statements of a group look rows up by their keys, whatever the values are: planning them anew for each group took longer than
- * running them. A plan that was made while the tables were small must not read them whole when they have grown.
+ * All statements of a group look up rows by key, whatever the values: planning them again for each group took longer
+ * than running them. A plan made while the tables were small must not scan them when they have grown.
  */
 const PLANNED_ONCE = "SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off";
 
@@ -219,7 +219,7 @@ class Attempt {
   readonly #remembered: Remembered;
   /** Its number on the server. */
   transaction = "";
-  /** The commit was asked for and not answered. */
+  /** The commit was requested and not answered. */
   isDoubtful = false;
 
   constructor(group: readonly Waiting[], remembered: Remembered) {

@@ -15,13 +15,13 @@ import { finishRestore, isRestored } from "./restored.ts";
 
 /** Copies the database page by page in the background. The copy appears under its name when it is whole and durable. */
 export async function copyDatabase(db: DatabaseSync, path: string, pagesAtOnce = 256): Promise<void> {
-  // A name of its own: two copies at the same time do not meet.
+  // A unique name: two copies at the same time do not collide.
   const temporary = `${path}.${randomBytes(4).toString("hex")}.new`;
   try {
     await backup(db, temporary, { rate: pagesAtOnce });
     syncFile(temporary);
     if (!linkOrMove(temporary, path)) throw new StoreError("io", `${path} already exists`);
-    rmSync(temporary, { force: true }); // where it was moved, there is none
+    rmSync(temporary, { force: true }); // if it was moved, there is none
     syncDirectory(path);
   } catch (error) {
     for (const ending of ["", "-journal"]) rmSync(`${temporary}${ending}`, { force: true });
@@ -30,8 +30,8 @@ export async function copyDatabase(db: DatabaseSync, path: string, pagesAtOnce =
 }
 
 /**
- * Copies a database that another process may have open: everything that it has acknowledged is in the file. In one step,
- * because a copy that another process's writes overtake begins again.
+ * Copies a database that another process may have open: everything that it has acknowledged is in the file. In one
+ * step, because a copy that another process's writes overtake starts over.
  */
 export async function copyDatabaseFile(from: string, to: string): Promise<void> {
   let db: DatabaseSync | undefined;

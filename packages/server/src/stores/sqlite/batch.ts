@@ -15,7 +15,7 @@ const COMMITTED: CommitAnswer = { type: "committed" };
 export class Batch implements Before {
   readonly #memtable: Memtable;
   readonly #writer = new ByteWriter(64 * 1024);
-  /** The heads whose next records are drafted here; the records of what has no head yet are in the maps. */
+  /** The heads whose next records are drafted here; records without a head yet are in the maps. */
   #heads: (ConversationHead | BlockHead)[] = [];
   readonly #conversations = new Map<ConversationId, Conversation>();
   readonly #blocks = new Map<BlockId, Block>();
@@ -49,7 +49,7 @@ export class Batch implements Before {
     return head?.drafted ?? head?.record;
   }
 
-  /** Takes the commit in if it fits. The bytes that it is made of may change afterwards: the batch has its own. */
+  /** Adds the commit if it fits. Its bytes may change afterwards: the batch has its own copy. */
   add(commit: Commit): CommitAnswer {
     return this.#addStreamed(commit) ?? this.#addAny(commit);
   }
@@ -129,7 +129,7 @@ export class Batch implements Before {
     this.#encoded = length;
   }
 
-  /** Hands everything to the memtable, now that the journal row is durable. */
+  /** Moves everything to the memtable, now that the journal row is durable. */
   apply(journal: number): void {
     for (const entry of this.#entries) {
       if ("block" in entry) this.#memtable.applyStreamed(journal, entry);

@@ -11,7 +11,7 @@ import { opsOf } from "./layered-read.ts";
 import type { AnyHead, ConversationHead, Memtable } from "./memtable.ts";
 import type { Tables } from "./tables.ts";
 
-/** Inside a transaction: puts the compaction in the place of the ops before it. Gives the heads that this has flushed. */
+/** Inside a transaction: replaces the ops by the compaction. Returns the heads that this has flushed. */
 export function writeCompacted(
   tables: Tables,
   memtable: Memtable,
@@ -25,7 +25,7 @@ export function writeCompacted(
     `compaction of ${block} at ${compacted.version} is past its last version`,
   );
   const older = head.stored ? tables.compacted(head.row) : undefined;
-  // A compaction that came late is older than what is kept: its ops are gone already, and so is its use.
+  // A compaction that came late is older than the stored one: its ops are already gone, so it is useless.
   if (older !== undefined && compacted.version <= older.version) return [];
   const ops = opsOf(tables, head, older?.version ?? 0);
   // Of a run that the compaction cuts, only the last number is known: history before it is better given twice than never.

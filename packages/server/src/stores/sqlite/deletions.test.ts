@@ -1,4 +1,4 @@
-/** What removing a conversation leaves in the files of a database: nothing of it, and the rest as it was. */
+/** What removing a conversation leaves in the files of a database: nothing of it, and the rest unchanged. */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { openSqliteStore, type SqliteStore } from "./sqlite.ts";
 const directory = mkdtempSync(join(tmpdir(), "blockyard-deletions-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Megabytes are written and looked through, on a machine that may be busy. */
+/** Megabytes are written and scanned, on a machine that may be busy. */
 const SLOW_MS = 120_000;
 
 /** Words that nothing else has, as a model would write them: they compress, but not to nothing. */
@@ -61,7 +61,7 @@ function piecesOf(path: string, name: string): Buffer[] {
     return rows.flatMap(({ body }) => {
       const bytes = Buffer.from(body);
       const pieces: Buffer[] = [];
-      // Behind the first bytes, which frames of compressed data have in common.
+      // After the first bytes, which frames of compressed data have in common.
       for (let at = 40; at + 24 <= bytes.length; at += 3_997) pieces.push(bytes.subarray(at, at + 24));
       return pieces;
     });
@@ -101,7 +101,7 @@ async function hits(store: SqliteStore, pattern: string): Promise<number> {
   return "hits" in answer ? answer.hits.length : -1;
 }
 
-/** Looks until it is so: what is waited for has to come within the test's own limit. */
+/** Polls until it is true, within the test's own time limit. */
 async function until(what: () => boolean): Promise<void> {
   while (!what()) await new Promise((done) => setTimeout(done, 20));
 }
@@ -143,7 +143,7 @@ describe("[S93] the text of a removed conversation leaves the files", () => {
   );
 
   it(
-    "a store that is closed in the middle goes on with it when it is opened again",
+    "a store that is closed in the middle continues when it is opened again",
     async () => {
       const path = join(directory, "closed.db");
       const store = await openSqliteStore(path);

@@ -19,11 +19,11 @@ import type { Tables } from "./tables.ts";
 
 const PREFIX = "deleted:";
 
-/** An entry as it is kept. */
+/** A stored entry. */
 interface Entry extends Omit<Deletion, "conversation"> {
-  /** What is left of its rows hangs off this number; absent when none is. */
+  /** The key of its remaining rows; absent when there are none. */
   readonly row?: number;
-  /** Blobs that its blocks named and that were not looked at yet. */
+  /** Blobs that its blocks named and that were not checked yet. */
   readonly blobs?: readonly string[];
 }
 
@@ -32,13 +32,13 @@ interface DeletionHost {
   readonly tables: Tables;
   readonly memtable: Memtable;
   guard<T>(doing: string, work: () => T): T;
-  /** In a transaction of its own, after everything that was asked for before it. */
+  /** In a transaction of its own, after all earlier requests. */
   write<T>(work: () => T): T;
   /** Brings everything into the tables. */
   flushAll(): void;
   /** Without a transaction. */
   attempt<T>(work: () => T): T;
-  /** The search index may have text of what was removed. */
+  /** The search index may contain removed text. */
   removed(): void;
   isClosed(): boolean;
   readonly blobGraceMs?: number | undefined;
@@ -162,7 +162,10 @@ export class SqliteDeletions implements DeletionLog {
     );
   }
 
-  /** One step after the other, others in between, until one has nothing left to do. False: the store was closed. */
+  /**
+   * One step after the other, with other work in between, until one has nothing left to do. False: the store was
+   * closed.
+   */
   async #steps(step: () => boolean): Promise<boolean> {
     for (;;) {
       if (this.#host.isClosed()) return false;
@@ -213,7 +216,7 @@ export class SqliteDeletions implements DeletionLog {
     return Number(tables.statement(sql).run(owner, DELETED_CHUNKS).changes) > 0;
   }
 
-  /** Removes the blobs that no block names any more. Every block is looked at, since nothing counts who names a blob. */
+  /** Removes the blobs that no block names any more. Every block is read, since nothing counts references to a blob. */
   async #dropBlobs(conversation: ConversationId): Promise<boolean> {
     const { tables, guard, write, flushAll } = this.#host;
     const named = guard("deletions", () => this.#entry(conversation)?.blobs) ?? [];
@@ -234,7 +237,7 @@ export class SqliteDeletions implements DeletionLog {
     if (!isThrough) return false;
     guard("clear a removed conversation", () =>
       write(() => {
-        // Who has put it since then is about to name it.
+        // A caller that has put it since then is about to name it.
         for (const blob of unused)
           if ((this.#putAt.get(blob) ?? 0) <= now) tables.run("DELETE FROM blob WHERE hash = ?", blob);
         const { blobs: _, ...entry } = this.#entry(conversation) as Entry;

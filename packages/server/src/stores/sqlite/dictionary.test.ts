@@ -1,4 +1,4 @@
-/** Dictionaries: made of what was packed, as it was then, and enough to read back what needs them. */
+/** Dictionaries: built from chunks as they were packed, and sufficient to read back what needs them. */
 
 import { zstdDecompressSync } from "node:zlib";
 import { expect, it } from "vitest";
@@ -20,7 +20,7 @@ class Rows implements DictionaryRows {
   }
 }
 
-it("[S26] a dictionary is made of the chunks as they were, though their memory has been used again", () => {
+it("[S26] a dictionary is built from the original chunks, though their memory has been reused", () => {
   const rows = new Rows();
   const dictionaries = new Dictionaries(rows);
   const scratch = Buffer.alloc(4_096);

@@ -14,7 +14,7 @@ import { COMPRESS_BYTES, DICTIONARY_BYTES, SAMPLE_AFTER_BYTES, SMALL_CHUNK_BYTES
 
 const PARAMS = { [constants.ZSTD_c_compressionLevel]: 3 };
 
-/** Where dictionaries are kept. */
+/** The table of dictionaries. */
 export interface DictionaryRows {
   lastDictionary(): number;
   dictionary(id: number): Uint8Array | undefined;
@@ -22,7 +22,7 @@ export interface DictionaryRows {
 }
 
 export interface Packed {
-  /** What it was compressed against, or 0. */
+  /** The dictionary it was compressed with, or 0. */
   readonly dictionary: number;
   /** Bytes before compression. */
   readonly plain: number;

@@ -10,7 +10,7 @@ import { openDatabase, transaction } from "./schema.ts";
 
 export function forgetConversations(path: string, names: readonly ConversationId[]): void {
   guarded(`cannot repair ${path}`, () => {
-    compareSums(path); // and removes them: they are those of the file as it was
+    compareSums(path); // and removes them: they belong to the file as it was
     const db = openDatabase(path);
     try {
       const { rows } = db.prepare("SELECT count(*) AS rows FROM journal").get() as { rows: number };

@@ -50,12 +50,13 @@ export function writeSums(path: string, maxBytes = SUMMED_BYTES): void {
   syncDirectory(path);
 }
 
-/** Compares a database with its sums and removes them. False: there are none that can be used. */
+/** Compares a database with its checksums and removes them. False: there are no usable ones. */
 export function compareSums(path: string): boolean {
   if (!existsSync(sumsPath(path))) return false;
   const written = readFileSync(sumsPath(path));
   const log = `${path}-wal`;
-  // Sums with a damage of their own, or of a database that something else has written to since, say nothing.
+  // Checksums that are damaged themselves, or of a database that something else has written to since, prove
+  // nothing.
   const usable = isWhole(written) && existsSync(path) && !(existsSync(log) && statSync(log).size > 0);
   const found = usable ? sumsOf(path) : undefined;
   if (found !== undefined && !found.equals(written)) {
@@ -69,7 +70,7 @@ export function compareSums(path: string): boolean {
   return found !== undefined;
 }
 
-/** Makes what a file has durable. */
+/** Makes a file's content durable. */
 export function syncFile(path: string): void {
   const file = openSync(path, "r+");
   try {
@@ -105,7 +106,7 @@ export function checkWhole(
   for (const [table, columns] of Object.entries(SUMMED)) checkRows(tables, table, columns);
 }
 
-/** The columns that each table's checksums cover beside `body`, in their order. */
+/** The columns that each table's checksums cover besides `body`, in their order. */
 const SUMMED: Readonly<Record<string, readonly string[]>> = {
   meta: ["key", "value"],
   journal: ["id"],

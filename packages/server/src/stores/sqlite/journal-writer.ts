@@ -26,9 +26,9 @@ interface JournalWriterOptions {
   readonly memtable: Memtable;
   readonly journalBytes: number | undefined;
   readonly pendingBytes: number | undefined;
-  /** Runs a write: where it fails, it is not there after the next start either. */
+  /** Runs a write: if it fails, it is not there after the next start either. */
   readonly attempt: <T>(write: () => T) => T;
-  /** Told of each block that the tables have got, and when several were. */
+  /** Called for each block that the tables have got, and when several were. */
   readonly onChange: (row: number) => void;
   readonly onFlushed: () => void;
 }
@@ -38,7 +38,7 @@ export class JournalWriter {
   readonly #batch: Batch;
   readonly #window: JournalWindow;
   readonly #flushing: MemtableFlush;
-  /** What all who are in the batch at hand wait for. */
+  /** The promise of all writes in the current batch. */
   #written: PromiseWithResolvers<CommitAnswer> | undefined;
   /** The last number that a journal row has had. */
   #last: number;
@@ -66,7 +66,7 @@ export class JournalWriter {
 
   commit(commit: Commit): Promise<CommitAnswer> {
     const answer = this.#batch.add(commit);
-    // One who came too late waits as well: what was faster is there to be read only when it is written.
+    // A commit that came too late waits as well: the faster one is readable only when it is written.
     return answer.type === "committed" ? this.#committed() : this.#committed().then(() => answer);
   }
 
@@ -75,13 +75,13 @@ export class JournalWriter {
     return this.#committed();
   }
 
-  /** A write beside the journal, in a transaction of its own, after everything that was asked for before it. */
+  /** A write beside the journal, in a transaction of its own, after all earlier requests. */
   write<T>(work: () => T): T {
     this.commitBatch();
     return this.#options.attempt(() => transaction(this.#options.db, work));
   }
 
-  /** Heads that a write beside the journal has brought into the tables. */
+  /** Heads that a write beside the journal has flushed to the tables. */
   flushed(heads: Iterable<AnyHead>): void {
     this.#flushing.flushed(heads);
   }
@@ -106,7 +106,7 @@ export class JournalWriter {
     }
   }
 
-  /** Resolves when the batch at hand is written. */
+  /** Resolves when the current batch is written. */
   #committed(): Promise<CommitAnswer> {
     if (this.#written === undefined) {
       this.#written = Promise.withResolvers();
@@ -149,7 +149,7 @@ export class JournalWriter {
     if (dictionary !== undefined) tables.dictionaries.use(dictionary);
   }
 
-  /** Takes in the rows that are there. */
+  /** Loads the existing rows. */
   #replay(): number {
     const { tables, memtable } = this.#options;
     for (const { id, body } of tables.journal()) {

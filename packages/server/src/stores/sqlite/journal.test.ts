@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { ByteWriter } from "../encoding/bytes.ts";
 import { type Before, isStreamed, readEntries, type StreamedEntry, writeStreams } from "./journal.ts";
 
-/** The records as they are before the next entry. */
+/** The records before the next entry. */
 class Records implements Before {
   readonly #conversations = new Map<ConversationId, Conversation>();
   readonly #blocks = new Map<BlockId, Block>();
@@ -73,7 +73,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-it("[S5] appends of several streams come back from one entry as they went in", () => {
+it("[S5] appends of several streams come back from one entry unchanged", () => {
   fc.assert(
     fc.property(steps, fc.nat(3), (given, skipped) => {
       const { entries, read } = streams(given);

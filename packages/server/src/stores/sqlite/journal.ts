@@ -84,7 +84,7 @@ export function writeRaw(writer: ByteWriter, { run, bytes }: RawEntry): void {
   writer.bytes(bytes);
 }
 
-/** Hands out the entries of a row in order. `before` is asked after the entries before it were handed out. */
+/** Yields the entries of a row in order. `before` is called after the entries before it were yielded. */
 export function readEntries(
   bytes: Uint8Array,
   before: Before,
@@ -154,7 +154,7 @@ export function isStreamed(
   );
 }
 
-/** An append in its short form: what cannot be told from the records before it. */
+/** An append in its short form: only what the previous records do not imply. */
 export interface StreamedEntry {
   readonly commit: Commit;
   readonly newlines: number;
@@ -281,7 +281,10 @@ function readConversation(reader: ByteReader, before: Conversation | undefined):
   return { ...before, updatedAt: reader.number() };
 }
 
-/** Whether a record can be told from the one before it by `seq` and `updatedAt`. Asked at every commit, so it is plain. */
+/**
+ * Whether a record differs from the previous one only by `seq` and `updatedAt`. Called at every commit, so it is
+ * simple.
+ */
 function onlyNumbersMoved(a: Conversation, b: Conversation): boolean {
   return (
     a.title === b.title &&
@@ -358,7 +361,9 @@ function readBlock(reader: ByteReader, before: Block | undefined, id: BlockId): 
   return { ...before, version, seq, updatedAt, chars: reader.varint(), newlines: reader.varint() };
 }
 
-/** Metadata is compared by identity: a false "no" costs a few bytes, a deep look at every append would cost time. */
+/**
+ * Metadata is compared by identity: a false "no" costs a few bytes, a deep comparison at every append would cost time.
+ */
 function onlyGrown(before: Block, block: Block): boolean {
   return (
     before.metadata === block.metadata &&

@@ -53,7 +53,7 @@ export function readText(tables: Tables, memtable: Memtable, block: BlockId): st
   return textOf(compacted === undefined ? "" : unpackCompacted(compacted).text, ops);
 }
 
-/** All ops of a block behind its compaction. */
+/** All ops of a block after its compaction. */
 export function opsOf(tables: Tables, head: BlockHead, compacted: number): Op[] {
   const stored = head.stored ? storedOps(tables, head, { version: 0 }, compacted) : [];
   return [...stored, ...head.pending];

@@ -31,8 +31,8 @@ export function checkLog(path: string): void {
   // SQLite would take it for a new database, and remove the log.
   if (statSync(path, { throwIfNoEntry: false })?.size === 0) throw corrupt(`${path} is empty, but has a log`);
   const good = goodFrames(log);
-  // A commit with another frame behind it that goes on from it: the commit had succeeded. Frames that are not connected
-  // are what failed transactions and earlier logs have left behind the end.
+  // A commit followed by another frame that continues its checksum: the commit had succeeded. Unconnected
+  // frames are left over from failed transactions and earlier logs.
   for (let n = good + 1; n < log.frames; n++) {
     if (isOfLog(log, n - 1) && isCommit(log, n - 1) && fits(log, storedSum(log, n - 1), n)) {
       throw corrupt(`frame ${good + 1} of ${path}-wal is damaged, and hides what was written after it`);
@@ -62,7 +62,7 @@ function goodFrames(log: Log): number {
   return log.frames;
 }
 
-/** Whether a frame goes on from the checksum before it. */
+/** Whether a frame continues the checksum before it. */
 function fits(log: Log, before: Sum, n: number): boolean {
   if (!isOfLog(log, n)) return false;
   const at = frameAt(log, n);
@@ -76,7 +76,7 @@ function storedSum(log: Log, n: number): Sum {
   return [log.bytes.readUInt32BE(at + 16), log.bytes.readUInt32BE(at + 20)];
 }
 
-/** The last frame of a transaction says how long the database is after it. */
+/** The last frame of a transaction states the length of the database after it. */
 function isCommit(log: Log, n: number): boolean {
   return log.bytes.readUInt32BE(frameAt(log, n) + 4) !== 0;
 }

@@ -9,9 +9,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { FRAME_BYTES, HEADER_BYTES } from "./log-check.ts";
 import { pragma } from "./schema.ts";
 
-/** Leaves the frames of commits that succeeded. Throws where that cannot be done. */
+/** Keeps the frames of commits that succeeded. Throws if that cannot be done. */
 export function cutLogTail(db: DatabaseSync, path: string): void {
-  // NOOP: brings nothing into the file, and says how many frames count.
+  // NOOP: writes nothing into the file, and returns how many frames count.
   const { log } = db.prepare("PRAGMA wal_checkpoint(NOOP)").get() as { log: number };
   if (log < 0) return; // no log
   const end = HEADER_BYTES + log * (FRAME_BYTES + (pragma(db, "page_size") as number));

@@ -29,7 +29,7 @@ interface FlushOptions {
   readonly window: JournalWindow;
   /** From here on transactions also flush; undefined: the usual. */
   readonly pendingBytes: number | undefined;
-  /** Told of each block that the tables have got. */
+  /** Called for each block that the tables have got. */
   readonly onChange: (row: number) => void;
 }
 
@@ -54,7 +54,7 @@ export class MemtableFlush {
     this.#onChange = onChange;
   }
 
-  /** What a transaction that adds so many bytes, and touches so many heads, flushes besides. */
+  /** What a transaction that adds this many bytes, and touches this many heads, flushes besides. */
   pick(addedBytes: number, touched: number): ReadonlySet<AnyHead> {
     const { dirty, pendingBytes } = this.#memtable;
     if (pendingBytes < this.#pendingBytes && dirty.size < PENDING_HEADS) return new Set();
@@ -89,7 +89,7 @@ export class MemtableFlush {
     if (this.#hasFilters) this.#hasFilters = this.#tables.deleteFilters(DELETED_FILTERS);
   }
 
-  /** All that can be, in transactions of its own. `lastJournal`: the last number that a journal row has had. */
+  /** Everything possible, in transactions of its own. `lastJournal`: the last number of a journal row. */
   all(lastJournal: number): void {
     while (this.#memtable.dirty.size > this.#stuck.size) {
       const picked = pickHeads(this.#memtable, {
@@ -108,7 +108,7 @@ export class MemtableFlush {
     }
   }
 
-  /** Says that the tables have all of those heads. */
+  /** Marks those heads as complete in the tables. */
   flushed(heads: Iterable<AnyHead>): void {
     for (const head of heads) {
       this.#memtable.flushed(head);

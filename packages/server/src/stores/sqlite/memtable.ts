@@ -24,13 +24,13 @@ import { CLEAN_HEADS, OP_BYTES, WORTHWHILE_BYTES } from "./limits.ts";
 import type { Tables } from "./tables.ts";
 
 interface Head {
-  /** Its number in the tables; given before it is there. */
+  /** Its number in the tables; assigned before it is there. */
   readonly row: number;
   /** Whether the tables have a row of it. */
   stored: boolean;
   /** The last journal row whose changes are in the tables. */
   flushed: number;
-  /** The first journal row whose changes are not, and the last one that changed it. 0: none. */
+  /** The first journal row with unflushed changes, and the last one that changed it. 0: none. */
   since: number;
   changed: number;
   pendingBytes: number;
@@ -39,7 +39,7 @@ interface Head {
 export interface ConversationHead extends Head {
   readonly type: "conversation";
   record: Conversation;
-  /** The record as the batch at hand will leave it (batch.ts). */
+  /** The record as the current batch will leave it (batch.ts). */
   drafted: Conversation | undefined;
   /** Sequence number of the last own op in the tables. */
   ops: number;
@@ -115,7 +115,7 @@ export interface RawHead extends Head {
 
 export type AnyHead = ConversationHead | BlockHead | RawHead;
 
-/** One append, with the heads of the conversation and of the block that it goes to. */
+/** One append, with the heads of its conversation and block. */
 export interface Streamed extends StreamedEntry {
   readonly conversation: ConversationHead;
   readonly block: BlockHead;
@@ -127,7 +127,7 @@ export class Memtable implements Before {
   readonly #blocks = new Map<BlockId, BlockHead>();
   readonly #raws = new Map<string, RawHead>();
   readonly dirty = new Set<AnyHead>();
-  /** Of these the ones that are worth flushing; the others rather wait. */
+  /** Those of them that are worth flushing; the others rather wait. */
   readonly worthwhile = new Set<AnyHead>();
   /** Roughly how much is pending. */
   pendingBytes = 0;
@@ -212,7 +212,7 @@ export class Memtable implements Before {
     return [...this.dirty].filter((head) => head.type === "raw");
   }
 
-  /** Takes in a commit that journal row `journal` holds. Parts that the tables have already are skipped. */
+  /** Applies a commit that journal row `journal` holds. Parts that the tables have already are skipped. */
   applyCommit(journal: number, commit: Commit): void {
     const conversation = this.#openConversation(commit);
     if (conversation.flushed < journal) {
@@ -242,7 +242,7 @@ export class Memtable implements Before {
     }
   }
 
-  /** The same for what a stream has written, whose heads the batch has looked up. */
+  /** The same for a stream's write, whose heads the batch has looked up. */
   applyStreamed(journal: number, { commit, conversation, block }: Streamed): void {
     const op = commit.ops[0] as Op;
     conversation.record = commit.record;
@@ -260,7 +260,7 @@ export class Memtable implements Before {
     this.#touch(head, journal, bytes.length);
   }
 
-  /** Says that the tables have all of the head's changes. */
+  /** Marks all of the head's changes as flushed. */
   flushed(head: AnyHead): void {
     this.pendingBytes -= head.pendingBytes;
     head.stored = true;
@@ -279,7 +279,7 @@ export class Memtable implements Before {
     this.worthwhile.delete(head);
   }
 
-  /** Lets go of a conversation that was removed from the tables. All of it was flushed. */
+  /** Drops a conversation that was removed from the tables. All of it was flushed. */
   forget(conversation: ConversationId): void {
     const prefix = `${conversation}/`;
     this.#conversations.delete(conversation);
@@ -337,7 +337,7 @@ function cleanHead(row: number): Head {
   return { row, stored: false, flushed: 0, since: 0, changed: 0, pendingBytes: 0 };
 }
 
-/** Adds a head, and lets go of the oldest clean ones when there are many. */
+/** Adds a head, and drops the oldest clean ones when there are many. */
 function remember<H extends AnyHead>(heads: Map<string, H>, name: string, head: H): H {
   heads.set(name, head);
   if (heads.size <= CLEAN_HEADS) return head;

@@ -1,4 +1,4 @@
-/** A database that is taken away while it is open: it is noticed, said, and nothing that was acknowledged is lost. */
+/** A database that is removed while it is open: it is noticed and reported, and nothing acknowledged is lost. */
 import {
   copyFileSync,
   existsSync,
@@ -48,26 +48,29 @@ async function filled(name: string) {
   return { path, older: `${path}.older`, store, script, block };
 }
 
-it.each(WAYS)("[S46] a database that was %s is written no more, and that is said", async (way, take) => {
-  const { path, older, store, script } = await filled("lost");
-  await store.check();
-  take({ path, older });
-  const file = statSync(path, { throwIfNoEntry: false });
-  script.create({ text: "refused" });
-  const refusal = {
-    code: "lost",
-    message: expect.stringContaining(`${path} was ${way} while it was in use`),
-  };
-  await expect(script.commit(store)).rejects.toMatchObject(refusal);
-  await expect(store.check()).rejects.toMatchObject(refusal);
-  await expect(store.putBlob("hash", "text/plain", new Uint8Array(1))).rejects.toMatchObject(refusal);
-  await store.close();
-  // What is there instead is left as it was found.
-  const left = statSync(path, { throwIfNoEntry: false });
-  if (way !== "separated from its log") expect(left?.mtimeMs).toBe(file?.mtimeMs);
-  // A log of another file would be brought into it at the next opening.
-  expect(existsSync(`${path}-wal`)).toBe(false);
-});
+it.each(WAYS)(
+  "[S46] a database that was %s is no longer written, and that is reported",
+  async (way, take) => {
+    const { path, older, store, script } = await filled("lost");
+    await store.check();
+    take({ path, older });
+    const file = statSync(path, { throwIfNoEntry: false });
+    script.create({ text: "refused" });
+    const refusal = {
+      code: "lost",
+      message: expect.stringContaining(`${path} was ${way} while it was in use`),
+    };
+    await expect(script.commit(store)).rejects.toMatchObject(refusal);
+    await expect(store.check()).rejects.toMatchObject(refusal);
+    await expect(store.putBlob("hash", "text/plain", new Uint8Array(1))).rejects.toMatchObject(refusal);
+    await store.close();
+    // Whatever is there instead is left unchanged.
+    const left = statSync(path, { throwIfNoEntry: false });
+    if (way !== "separated from its log") expect(left?.mtimeMs).toBe(file?.mtimeMs);
+    // A log of another file would be brought into it at the next opening.
+    expect(existsSync(`${path}-wal`)).toBe(false);
+  },
+);
 
 it("[S46] a log that is taken away from a folder that was quiet for long is missed by the next write, and by those behind it", async () => {
   const { path, store, script } = await filled("quiet");
@@ -86,7 +89,7 @@ it("[S46] a log that is taken away from a folder that was quiet for long is miss
   await store.close();
 });
 
-it("[S46] where the whole folder is gone, the next refusal says that nothing could be copied", async () => {
+it("[S46] if the whole folder is gone, the next refusal says that nothing could be copied", async () => {
   const { path, store } = await filled("homeless");
   rmSync(dirname(path), { recursive: true });
   const refused = () => store.check().then(String, ({ message }: Error) => message);
@@ -110,7 +113,7 @@ it.each(WAYS.slice(0, 3))("[S47] of a database that was %s everything is copied"
   await again.close();
 });
 
-it("[S46] one that is put back is written again, and one that was only touched all the time", async () => {
+it("[S46] one that is restored is written again, and one that was only touched all the time", async () => {
   const { path, store, script } = await filled("back");
   utimesSync(path, new Date(0), new Date(0));
   script.create({ text: "touched" });

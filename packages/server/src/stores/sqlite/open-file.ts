@@ -15,8 +15,8 @@ import { dirname } from "node:path";
 import { FOLDER_TICK_NS } from "./limits.ts";
 
 /**
- * What became of it. In the first three cases everything written is in a file that this process still has open; in the
- * others the file itself is not what it was.
+ * What happened to it. In the first three cases everything written is in a file that this process still has open; in
+ * the others the file itself has changed.
  */
 export type Loss = "deleted" | "replaced" | "separated from its log" | "emptied" | "overwritten";
 
@@ -31,7 +31,7 @@ export class OpenFile {
   #file: BigIntStats;
   #header: Buffer;
   #log: BigIntStats | undefined;
-  /** When the folder had last changed, as of the last look at the log. */
+  /** When the folder had last changed, as of the last check of the log. */
   #folderNs: bigint | undefined;
 
   /** Right after it was opened, under its lock. */

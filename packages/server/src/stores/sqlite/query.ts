@@ -49,7 +49,7 @@ export function queryConversations(
   const hidden = new Set(newer.map((record) => record.id));
   const stored: Conversation[] = [];
   const sql = "SELECT * FROM conversation WHERE updated_at < ? ORDER BY updated_at DESC, name";
-  // No limit in the statement: titles are looked at here, where case folds as it does in every store.
+  // No limit in the statement: titles are compared here, where case folds as in every store.
   for (const row of tables.each<StoredConversation>(sql, query.before ?? Number.MAX_VALUE)) {
     if (stored.length >= query.limit) break;
     const { record } = openConversation(row);
@@ -80,7 +80,7 @@ function storedBlocks(tables: Tables, memtable: Memtable, query: BlockQuery, lim
   if (query.parent !== undefined) addParent(add, memtable, query.parent);
   if (query.kinds !== undefined) add(`b.kind IN (${query.kinds.map(() => "?").join(", ")})`, ...query.kinds);
   if (query.status !== undefined) add(`b.status = '${STATUSES.find((status) => status === query.status)}'`);
-  // SQLite uses a partial index only where the condition of the index stands in the query word for word.
+  // SQLite uses a partial index only if the query contains its condition word for word.
   if (isOpen(query.status)) add(OPEN);
   if (query.changedSince !== undefined) add("b.seq > ?", query.changedSince);
   if (query.before !== undefined) add("b.born < ?", query.before);
@@ -120,8 +120,8 @@ function addPath(add: Add, prefix: string): void {
 }
 
 /**
- * Where SQLite, which has no statistics, would rather walk a whole conversation in the order of birth, or all blocks in the
- * order of age. Open blocks are few, however many there are.
+ * Here SQLite, which has no statistics, would rather scan a whole conversation in the order of creation, or all blocks
+ * in the order of age. Open blocks are few, however many there are.
  */
 function indexFor(query: BlockQuery): string {
   const { conversation, changedSince, parent, pathPrefix, status } = query;

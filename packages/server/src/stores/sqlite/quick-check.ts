@@ -12,7 +12,7 @@ type QuickCheck =
   | { readonly is: "sound" }
   | { readonly is: "in use" }
   | { readonly is: "damaged"; readonly why: string }
-  /** The disk would not let it be looked at. That says nothing about the database. */
+  /** The disk could not be read. That says nothing about the database. */
   | { readonly is: "unread"; readonly why: string; readonly isFull: boolean };
 
 export function quickCheck(path: string): QuickCheck {

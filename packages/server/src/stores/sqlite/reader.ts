@@ -14,7 +14,7 @@ import { FILE_LOCK_MS } from "./limits.ts";
 import { type BlockRow, openBlock, type StoredBlock } from "./table-row.ts";
 import { Tables } from "./tables.ts";
 
-/** What the search index needs to know of a block beside its text. */
+/** What the search index needs of a block besides its text. */
 export interface BlockOutline {
   readonly row: number;
   /** The conversation's row, and its id. */
@@ -30,7 +30,7 @@ export interface BlockOutline {
   readonly chars: number;
 }
 
-/** Where a conversation stands: its last sequence number, and the last journal row whose changes are in its row. */
+/** A conversation's position: its last sequence number, and the last journal row whose changes are in its row. */
 export interface ConversationState {
   readonly conversation: number;
   readonly name: ConversationId;
@@ -91,7 +91,7 @@ export class StoreReader {
     return this.#tables.all<NamedBlock>(sql, conversation, seq, limit).map((row) => outlineOf(opened(row)));
   }
 
-  /** The same blocks by their rows, the newest first, as many as are looked at. */
+  /** The same blocks by their rows, newest first, as many as are consumed. */
   *rowsAfter(conversation: number, seq: number): Generator<number> {
     const sql = "SELECT id FROM block WHERE conversation = ? AND seq > ? ORDER BY born DESC";
     for (const { id } of this.#tables.all<{ id: number }>(sql, conversation, seq)) yield id;
@@ -110,7 +110,7 @@ export class StoreReader {
     return rows.map((row) => outlineOf(opened(row)));
   }
 
-  /** The ones that have changed last first. */
+  /** Last changed first. */
   conversationStates(): ConversationState[] {
     return this.#tables.all<ConversationState>(`${STATE} ORDER BY updated_at DESC, name`);
   }
@@ -139,7 +139,7 @@ export class StoreReader {
     return stored && opened(stored);
   }
 
-  /** The text of a block as the tables have it, with `later` ops behind it. */
+  /** The text of a block in the tables, followed by `later` ops. */
   text({ id, record }: BlockRow, later: readonly Op[] = []): string {
     const compacted = this.#tables.compacted(id);
     const head = { row: id, record, pending: [] }; // to a reader every block is as the tables have it

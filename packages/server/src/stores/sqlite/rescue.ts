@@ -24,19 +24,19 @@ export class Rescue {
     this.#path = path;
   }
 
-  /** What to refuse a write with. The first one begins the copy. */
+  /** The error for a refused write. The first one begins the copy. */
   refusal(loss: Loss): StoreError {
     this.#copying ??= isWholeLoss(loss) ? this.#save() : Promise.resolve();
     return new StoreError("lost", `${this.#path} was ${loss} while it was in use. ${this.#fix(loss)}`);
   }
 
-  /** When the copy is there, or cannot be made. */
+  /** When the copy exists, or cannot be made. */
   async done(loss: Loss): Promise<void> {
     this.refusal(loss);
     await this.#copying;
   }
 
-  /** Beside another file the log would be taken for that one's. */
+  /** Beside another file the log would count as that one's. */
   moveLog(): void {
     const log = `${this.#path}-wal`;
     if (this.#copy !== undefined) rmSync(log, { force: true });
@@ -65,7 +65,7 @@ export class Rescue {
         this.#failure = "the copy is damaged";
       }
     } catch (error) {
-      // Nobody waits for it while the server runs: a copy that fails is told with the next refusal.
+      // Nobody waits for it while the server runs: a failed copy is reported with the next refusal.
       this.#failure = error instanceof Error ? error.message : String(error);
     }
   }

@@ -19,13 +19,19 @@ import { finishRestore, hasDatabase, removeRestoring, restoredPath, restoringFol
 import { openSqliteStore } from "./sqlite.ts";
 
 interface RestoreOptions {
-  /** Also where there is a database. */
+  /** Even if there is a database. */
   readonly replace?: boolean;
-  /** Repairs the copy, which nobody has open, before it takes the place. What it throws ends the restore, and changes nothing. */
+  /**
+   * Repairs the copy, which nobody has open, before the replacement. An exception ends the restore, and changes
+   * nothing.
+   */
   readonly change?: (fresh: string) => Promise<void>;
 }
 
-/** Puts a backup where a database is to be, under a new epoch. Gives the name under which the old one is kept, if there was one. */
+/**
+ * Puts a backup in the database's place, under a new epoch. Returns the name under which the old one is kept, if there
+ * was one.
+ */
 export async function restoreSqliteStore(
   from: string,
   path: string,
@@ -48,7 +54,7 @@ export async function restoreSqliteStore(
   }
 }
 
-/** Makes a database of its own, whole and durable in one file, of what is in `from`. */
+/** Creates a separate database, whole and durable in one file, from `from`. */
 async function prepare(
   from: string,
   folder: string,
@@ -58,7 +64,8 @@ async function prepare(
   const fresh = join(folder, name);
   guarded(`cannot restore ${from}`, () => {
     mkdirSync(folder, { mode: 0o700 });
-    // What an earlier restore has replaced may have a log, and sums that tell of damage. A backup has neither.
+    // A database that an earlier restore has replaced may have a log, and checksums that report damage. A
+    // backup has neither.
     for (const ending of ["", "-wal", ".sums"])
       if (ending === "" || existsSync(`${from}${ending}`))
         copyPrivate(`${from}${ending}`, `${fresh}${ending}`);

@@ -14,14 +14,14 @@ import { syncDirectory } from "./integrity.ts";
 const RESTORED = ".restored";
 const RESTORING = ".restoring";
 
-/** What stands beside a database file and belongs to what is in it. */
+/** The files beside a database that belong to its content. */
 const BESIDE = ["-wal", "-journal", ".sums"];
 
 export function restoredPath(path: string): string {
   return `${path}${RESTORED}`;
 }
 
-/** The folder in which a restored database is made. */
+/** The folder in which a restored database is built. */
 export function restoringFolder(path: string): string {
   return `${path}${RESTORING}`;
 }
@@ -31,12 +31,15 @@ export function isRestored(path: string): boolean {
   return existsSync(restoredPath(path));
 }
 
-/** Whether there is a database, or what the next opening makes one. */
+/** Whether there is a database, or files that the next opening turns into one. */
 export function hasDatabase(path: string): boolean {
   return existsSync(path) || isRestored(path);
 }
 
-/** Finishes a restore that was decided, and removes what one that was not has left. Gives the name under which the old one is kept. */
+/**
+ * Finishes a decided restore, and removes the files of an undecided one. Returns the name under which the old one is
+ * kept.
+ */
 export function finishRestore(path: string): string | undefined {
   return guarded(`cannot finish the restore of ${path}`, () => {
     const kept = isRestored(path) ? exchange(path, restoredPath(path)) : undefined;
@@ -50,7 +53,7 @@ export function removeRestoring(path: string): void {
   try {
     if (existsSync(restoringFolder(path))) rmSync(restoringFolder(path), { recursive: true, force: true });
   } catch {
-    // a disk that has become read-only: the next opening tries it again
+    // a disk that has become read-only: the next opening retries
   }
 }
 
@@ -62,14 +65,14 @@ function exchange(path: string, restored: string): string | undefined {
   for (const ending of BESIDE)
     if (statOf(`${path}${ending}`) !== undefined) renameSync(`${path}${ending}`, `${kept}${ending}`);
   rmSync(`${path}-shm`, { force: true });
-  // Before the new one is there: after a power loss the old log must not be back beside it.
+  // Before the new one exists: after a power loss the old log must not be back beside it.
   syncDirectory(path);
   renameSync(restored, path);
   syncDirectory(path);
   return old === undefined ? undefined : kept;
 }
 
-/** The same each time it is asked for one restore; of another file's name it keeps away. */
+/** Always the same for one restore; distinct from other files' names. */
 function keptName(path: string, at: Date, old: Stats | undefined): string {
   const name = `${path}.before-${at.toISOString().slice(0, 19).replace(/[:T]/g, "-")}`;
   for (let n = 1; ; n++) {
@@ -80,7 +83,7 @@ function keptName(path: string, at: Date, old: Stats | undefined): string {
   }
 }
 
-/** Of the name itself, also where it is a link. */
+/** Of the name itself, also if it is a link. */
 function statOf(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }

@@ -39,7 +39,7 @@ const APPLICATION_ID = 0x426c6b79;
 /** Older ones can lose commits when the log is reset (fixed in 3.51.3). */
 const MIN_SQLITE = [3, 51, 3] as const;
 
-/** The length that the log keeps, once it has it: so many pages of 4 KB, and one transaction more. */
+/** The length that the log keeps, once it has it: a number of pages of 4 KB, and one transaction more. */
 const LOG_BYTES = (LOG_PAGES + 256) * (4_096 + 24);
 
 const SCHEMA = [
@@ -105,7 +105,7 @@ export interface OpenOptions {
   /** How much may wait in the journal before it is flushed, and before everything is. Small numbers are for tests. */
   readonly pendingBytes?: number;
   readonly journalBytes?: number;
-  /** How long a blob that nobody names is kept after it was put. Small numbers are for tests. */
+  /** How long an unnamed blob is kept after it was put. Small numbers are for tests. */
   readonly blobGraceMs?: number;
 }
 
@@ -131,7 +131,7 @@ export function pragma(db: DatabaseSync, name: string): unknown {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
 }
 
-/** Brings `db` from its version to the newest, each step in a transaction of its own. */
+/** Migrates `db` from its version to the newest, each step in a transaction of its own. */
 export function migrate(db: DatabaseSync, steps: readonly Migration[]): void {
   const newest = steps.length + 1;
   for (let version = pragma(db, "user_version") as number; version < newest; version++) {

@@ -1,4 +1,4 @@
-/** The contract of stores, kept by the one on SQLite, and what only SQLite's has. */
+/** The store contract for SQLite, and what only SQLite's has. */
 import { createHash } from "node:crypto";
 import {
   appendFileSync,
@@ -39,7 +39,7 @@ describe("SqliteStore keeps the contract", () => {
       const path = newPath();
       const first = await openSqliteStore(path, { blobGraceMs: 0 });
       let open: SqliteStore = first;
-      // The check goes on reading from the store that it had: it is given to the newer one.
+      // The check keeps reading from its old store: it is passed to the newer one.
       const store = new Proxy(first, {
         get: (_, name) => {
           const value = Reflect.get(open, name, open) as unknown;
@@ -60,7 +60,7 @@ describe("SqliteStore keeps the contract", () => {
   }
 });
 
-it("[S22] a second opening is refused while the first one is there", async () => {
+it("[S22] a second opening is refused while the first one exists", async () => {
   const path = newPath();
   const store = await openSqliteStore(path);
   await expect(openSqliteStore(path)).rejects.toMatchObject({ name: "StoreError", code: "locked" });
@@ -77,7 +77,7 @@ it("[S23] commits are durable after every opening", async () => {
   }
 });
 
-it("[S24] a database of another program or of a newer schema is refused and left as it is", async () => {
+it("[S24] a database of another program or of a newer schema is refused and left unchanged", async () => {
   const path = newPath();
   const other = new DatabaseSync(path);
   other.exec("CREATE TABLE other (id INTEGER PRIMARY KEY)");
@@ -118,7 +118,7 @@ it("[S24] an older schema is brought up step by step, each step once", () => {
   expect(db.prepare("SELECT count(*) AS n FROM note").get()).toMatchObject({ n: 1 });
 });
 
-it("[S25] a file that is not what closing left is refused, and says what to do", async () => {
+it("[S25] a file that differs from what closing left is refused, with what to do", async () => {
   const path = newPath();
   const store = await openSqliteStore(path);
   await store.putBlob("h", "text/plain", new Uint8Array(10_000));
@@ -128,7 +128,7 @@ it("[S25] a file that is not what closing left is refused, and says what to do",
     code: "corrupt",
     message: expect.stringContaining("size has changed"),
   });
-  // Sums with a damage of their own say nothing about the database.
+  // Checksums that are damaged themselves say nothing about the database.
   const other = newPath();
   await (await openSqliteStore(other)).close();
   const sums = readFileSync(`${other}.sums`);
@@ -208,8 +208,9 @@ it("[S26] a short finished block is one chunk, whatever happened on the way", as
   db.close();
 });
 
-it("[S5] what a stream appended comes back whole after a kill, flushed or not, and with its conversation", async () => {
-  // How much flushes at once decides which of block and conversation the tables have when the journal is read again.
+it("[S5] a stream's appends come back whole after a kill, flushed or not, and with its conversation", async () => {
+  // How much is flushed at once decides which of block and conversation the tables have when the journal is
+  // read again.
   for (const options of [
     {},
     { pendingBytes: 300, journalBytes: 400 },
@@ -246,7 +247,7 @@ it("[S21] a closed store says so", async () => {
   await expect(new StoreScript("c").commit(store)).rejects.toMatchObject({ code: "closed" });
 });
 
-it("[S27] a backup is restored only where there is nothing", async () => {
+it("[S27] a backup is restored only if nothing is there", async () => {
   const path = newPath();
   const store = await openSqliteStore(path);
   await store.backup(`${path}.backup`);
@@ -301,7 +302,7 @@ it("[S60] a closed database has no free pages, and little unused space in the ot
   expect(Number(pages?.["unused"]) / Number(pages?.["bytes"])).toBeLessThan(0.25);
 });
 
-describe("[S42] what is stored costs only who asks for it", () => {
+describe("[S42] stored data costs only those who request it", () => {
   it("open blocks are found by their own index, over all conversations and in one", async () => {
     const path = join(directory, "open-blocks.db");
     const store = await openSqliteStore(path);
@@ -343,7 +344,7 @@ describe("[S42] what is stored costs only who asks for it", () => {
     expect(compareSums(path)).toBe(false);
   });
 
-  it("what is left to flush does not wait until the search thread has ended", async () => {
+  it("the rest of a flush does not wait until the search thread has ended", async () => {
     const path = join(directory, "ending.db");
     const store = await openSqliteStore(path);
     const script = new StoreScript("c");

@@ -101,8 +101,8 @@ export class SqliteStore implements Store {
       guarded(`cannot check ${path}`, () => checkLog(path));
       this.#db = openDatabase(path, options);
       try {
-        // A new database was made with a rollback journal. Its removal must be durable before anything else is: one that
-        // comes back would undo it all.
+        // A new database was created with a rollback journal. Its removal must be durable before anything
+        // else is: if it came back, it would undo everything.
         guarded(`cannot sync ${path}`, () => syncDirectory(path));
         this.#tables = guarded(`cannot read ${path}`, () => new Tables(this.#db));
         const checkedBytes = options.isBackup ? Number.POSITIVE_INFINITY : undefined;
@@ -131,7 +131,8 @@ export class SqliteStore implements Store {
       isClosed: () => this.#closed,
       blobGraceMs: options.blobGraceMs,
     });
-    // A large database may have come without an index, or with half of one. Who opens it for a moment does not wait for that.
+    // A large database may have come without an index, or with half of one. A short opening does not wait for
+    // that.
     if (this.#tables.lastId() < INDEXED_ROWS) return;
     this.#indexTimer = setTimeout(() => this.#searchPool.indexNow(), INDEX_AFTER_MS);
     this.#indexTimer.unref();
@@ -195,7 +196,7 @@ export class SqliteStore implements Store {
     });
   }
 
-  /** Runs in another thread, which reads the tables; what they lack is handed to it. */
+  /** Runs in another thread, which reads the tables; what they lack is passed to it. */
   async search(query: SearchQuery): Promise<SearchAnswer | Problem> {
     const memtable = this.#guard("search", () => this.#memtable.dirtyBlockHeads());
     return this.#searchPool.search(
@@ -230,7 +231,7 @@ export class SqliteStore implements Store {
     return this.#guard("blob", () => this.#tables.blob(hash));
   }
 
-  /** Whether what is written would be found again. */
+  /** Whether written data would be found again. */
   async check(): Promise<void> {
     this.#guard("check", () => this.#assertFound());
   }
@@ -241,7 +242,7 @@ export class SqliteStore implements Store {
     read: async (query) => this.#guard("audit", () => readAudit(this.#tables, query)),
   };
 
-  /** Says that sequence numbers may have come to mean something else: what a restored database must do. */
+  /** Declares that sequence numbers may have a new meaning: a restored database must do this. */
   async newEpoch(): Promise<string> {
     this.#epoch = this.#guard("newEpoch", () => this.#write(() => putEpoch(this.#tables)));
     return this.#epoch;
@@ -253,7 +254,7 @@ export class SqliteStore implements Store {
     await copyDatabase(this.#db, path);
   }
 
-  /** Flushes everything, so that the file holds what it has to and nothing else, and lets go of it. */
+  /** Flushes everything, so that the file holds exactly its data, and closes it. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#journal.commitBatch();
@@ -275,7 +276,7 @@ export class SqliteStore implements Store {
       this.#db.close();
       writeSums(this.path);
     } catch (error) {
-      // Everything acknowledged is durable already, so that a failure here costs nothing but time at the next opening.
+      // Everything acknowledged is durable already, so a failure here only costs time at the next opening.
       const fault = asFault(error, `close ${this.path}`);
       if (!(fault instanceof StoreError)) throw fault;
     } finally {
@@ -285,7 +286,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Of a database that was taken away: what it had is copied, and nothing is written to what is there instead. */
+  /** For a removed database: its data is copied, and nothing is written to its replacement. */
   async #abandon(loss: Loss): Promise<void> {
     await this.#rescue.done(loss);
     // Closing brings the log into the file, which must not happen to another one's.
@@ -299,7 +300,7 @@ export class SqliteStore implements Store {
     if (loss !== undefined) throw this.#rescue.refusal(loss);
   }
 
-  /** Everything that is written comes by here: where it fails, it is not there after the next start either. */
+  /** Every write passes through here: if it fails, it is not there after the next start either. */
   #attempt<T>(write: () => T): T {
     this.#assertFound();
     try {

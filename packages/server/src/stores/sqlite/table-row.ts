@@ -114,7 +114,7 @@ export function openBlock(row: StoredBlock, name: ConversationId): BlockRow {
   return { id, conversation, journal, record };
 }
 
-/** How a parent stands in the `parent` column: by its birth if it is in the same conversation. */
+/** A parent's form in the `parent` column: its creation number if it is in the same conversation. */
 export function parentKey(parent: BlockId, conversation: ConversationId): number | string {
   return parent.startsWith(`${conversation}/`) ? Number(parent.slice(parent.lastIndexOf("/") + 1)) : parent;
 }

@@ -56,7 +56,7 @@ export class Tables {
     return this.statement(sql).all(...values) as T[];
   }
 
-  /** One row after the other, as many as are looked at. */
+  /** One row after the other, as many as are consumed. */
   each<T>(sql: string, ...values: (number | string | bigint | null)[]): Iterable<T> {
     return this.statement(sql).iterate(...values) as Iterable<T>;
   }
@@ -90,7 +90,7 @@ export class Tables {
     return row.value;
   }
 
-  /** The rows of `meta` whose keys begin so. */
+  /** The rows of `meta` whose keys begin with this. */
   metaFrom(prefix: string): (readonly [key: string, value: string])[] {
     const end = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
     const sql = "SELECT key, value, sum FROM meta WHERE key >= ? AND key < ?";
@@ -179,7 +179,7 @@ export class Tables {
     return rows;
   }
 
-  /** The chunks of an owner, newest first, without their bodies: as many as are looked at. */
+  /** The chunks of an owner, newest first, without their bodies: as many as are consumed. */
   *newestChunks(owner: number): Generator<Omit<ChunkRow, "body" | "sum">> {
     const sql =
       "SELECT id, owner, first, last, seq, dictionary, plain FROM chunk WHERE owner = ? ORDER BY last DESC";
@@ -213,7 +213,7 @@ export class Tables {
     return this.get<{ id: number }>("SELECT ifnull(max(id), 0) AS id FROM dictionary")?.id ?? 0;
   }
 
-  /** The first copy that is what was written. */
+  /** The first undamaged copy. */
   dictionary(id: number): Uint8Array | undefined {
     const copies = this.all<{ copy: number; sum: number; body: Uint8Array }>(
       "SELECT copy, sum, body FROM dictionary WHERE id = ? ORDER BY copy",
@@ -276,7 +276,7 @@ export class Tables {
     this.#putNamed("answer", this.#nextId("answer"), conversation, key, answer);
   }
 
-  /** Leaves the newest `keep` answers of a conversation. */
+  /** Keeps the newest `keep` answers of a conversation. */
   trimAnswers(conversation: number, keep: number): void {
     const oldest = this.get<{ id: number }>(
       "SELECT id FROM answer WHERE conversation = ? ORDER BY id DESC LIMIT 1 OFFSET ?",

@@ -71,7 +71,7 @@ export class IndexFolder {
     return this.segments.reduce((sum, { reader }) => sum + reader.directory.documents, 0);
   }
 
-  /** A name for a new segment, and where it is to be written. */
+  /** A name for a new segment, and its path. */
   newSegment(): { readonly name: string; readonly path: string } {
     const name = `${this.#next++}.seg`;
     return { name, path: join(this.#path, name) };

@@ -25,7 +25,7 @@ const ALL = Number.MAX_SAFE_INTEGER;
 const CONVERSATIONS = 6;
 const BLOCKS = 150;
 
-/** A database that is closed, with more blocks than are looked at one by one. */
+/** A database that is closed, with more blocks than are scanned one by one. */
 async function database(name: string): Promise<string> {
   const path = join(directory, `${name}.db`);
   const store = await openSqliteStore(path);
@@ -105,7 +105,7 @@ describe("[Q25] the index has everything, however its making was ended", () => {
     reader.close();
   });
 
-  it("also what was written behind it, and what had not ended", async () => {
+  it("also text written after it, and unfinished blocks", async () => {
     const path = await database("later");
     const first = opened(path);
     work(first.indexer);
@@ -122,11 +122,11 @@ describe("[Q25] the index has everything, however its making was ended", () => {
     reader.close();
   });
 
-  it("a cursor waits for what the tables do not have yet", async () => {
+  it("a cursor waits for what the tables lack", async () => {
     const path = await database("cursor");
     const reader = new StoreReader(path);
     const indexer = new Indexer(reader, path);
-    // As far as the index was told, nothing is sure to be in the tables.
+    // As far as the index knows, nothing is certain to be in the tables.
     indexer.note(undefined, 0);
     work(indexer);
     expect(indexer.folder.cursors.size).toBe(0);
@@ -139,7 +139,7 @@ describe("[Q25] the index has everything, however its making was ended", () => {
   });
 });
 
-it("[Q28] while it is made, an answer has what was found in time, and says how far the index is", async () => {
+it("[Q28] while it is being built, an answer has what was found in time, and states the index's progress", async () => {
   const { reader, indexer } = opened(await database("partial"));
   let nowMs = 0;
   const answer = await search(reader, indexer, {}, () => nowMs++);
@@ -153,7 +153,7 @@ it("[Q28] while it is made, an answer has what was found in time, and says how f
   reader.close();
 });
 
-it("[Q28] an answer says so as well where much was written and is not indexed yet", async () => {
+it("[Q28] an answer also states it if much was written and is not indexed yet", async () => {
   const path = await database("written");
   const { reader, indexer } = opened(path);
   work(indexer);
@@ -258,7 +258,7 @@ it("[Q29] finding the first page costs its hits: other blocks are not read", asy
   reader.close();
 });
 
-describe("[Q27] an index that is not what was written is made again", () => {
+describe("[Q27] an index that differs from what was written is rebuilt", () => {
   it.each(["segments.json", "1.seg"])("%s", async (name) => {
     const path = await database(`damaged-${name}`);
     const first = opened(path);
@@ -302,7 +302,7 @@ it("[Q30] a block that is edited again and again is not indexed each time", asyn
   if (outline === undefined) throw new Error("the block is missing");
   const segments = indexer.folder.segments.length;
   let version = outline.version;
-  // As the tables would have it after an edit; large enough for a segment of its own.
+  // The tables after an edit; large enough for a segment of its own.
   reader.outline = () => ({ ...outline, version, chars: 8_000_000 });
   for (let edit = 0; edit < 20; edit++) {
     version++;

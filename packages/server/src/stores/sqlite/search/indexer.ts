@@ -26,7 +26,7 @@ import {
 import { type BlockOutline, type ConversationState, outlineOf, type StoreReader } from "../reader.ts";
 import { IndexFolder, type Segment } from "./index-folder.ts";
 
-/** A block that is not in the index as it is. */
+/** A block whose current version is not in the index. */
 interface FreshBlock extends BlockOutline {
   /** How often it has changed since it is here, and before which segment it did last. */
   readonly changes: number;
@@ -42,9 +42,9 @@ export class Indexer {
   readonly #reader: StoreReader;
   readonly folder: IndexFolder;
   readonly fresh = new Map<number, FreshBlock>();
-  /** The ones that have changed last first. */
+  /** Last changed first. */
   backlog: Backlog[] = [];
-  /** Conversations whose cursor has not come as far as what was indexed of them. */
+  /** Conversations whose cursor is behind their indexed blocks. */
   readonly #owed = new Set<number>();
   /** Journal rows before this one are in the tables. */
   #flushedBefore = 0;
@@ -58,7 +58,7 @@ export class Indexer {
     this.folder = new IndexFolder(database, reader.epoch());
   }
 
-  /** How many conversations are in the index, and of how many; undefined: all, but for what is looked at in no time. */
+  /** The number of indexed conversations, and of all; undefined: all, except for what can be scanned in no time. */
   get progress(): { readonly indexed: number; readonly total: number } | undefined {
     if (this.backlog.length === 0 && !this.#hasFresh(MUCH_TIMES * FRESH_BLOCKS, MUCH_TIMES * FRESH_CHARS))
       return undefined;
@@ -68,7 +68,7 @@ export class Indexer {
     return { indexed: total - missing.size, total };
   }
 
-  /** Takes in which rows have changed in the tables; undefined: any may have. */
+  /** Receives which rows have changed in the tables; undefined: any may have. */
   note(changed: readonly number[] | undefined, flushedBefore: number): void {
     this.#flushedBefore = flushedBefore;
     if (changed === undefined) {
@@ -81,7 +81,7 @@ export class Indexer {
     }
   }
 
-  /** Conversations were removed: what the index has of them goes first. */
+  /** Conversations were removed: their index entries go first. */
   noteRemoved(): void {
     this.#mayHoldRemoved = true;
     const isThere = this.#existing();
@@ -100,7 +100,7 @@ export class Indexer {
     );
   }
 
-  /** Does what there is to do. Between two steps the database may be read by others. */
+  /** Does pending work. Between two steps others may read the database. */
   *work(): Generator<void> {
     while (this.isBehind) {
       if (this.#mayHoldRemoved) {
@@ -113,13 +113,13 @@ export class Indexer {
     }
   }
 
-  /** Begins anew: the index is damaged. */
+  /** Starts over: the index is damaged. */
   clear(): void {
     this.folder.clear();
     this.#compare();
   }
 
-  /** What of the tables is behind its conversation's cursor, or open. */
+  /** The parts of the tables after their conversation's cursor, or open. */
   #compare(): void {
     this.fresh.clear();
     this.#owed.clear();
@@ -128,7 +128,7 @@ export class Indexer {
       .map((state) => ({ ...state, after: this.folder.cursors.get(state.conversation) ?? 0 }))
       .filter(({ seq, after }) => seq > after);
     for (const outline of this.#reader.openOutlines()) this.#freshen(outline);
-    // What is little is fresh at once, so that it takes its place among the others by age.
+    // A small amount is sorted at once, so that it takes its place among the others by age.
     while (this.backlog.length > 0 && this.fresh.size < FRESH_BLOCKS) {
       const { conversation, after } = this.backlog[0] as Backlog;
       const blocks = this.#reader.outlinesAfter(conversation, after, FRESH_BLOCKS);
@@ -146,7 +146,7 @@ export class Indexer {
     this.#owed.add(outline.conversation);
   }
 
-  /** Whether so many blocks, or so many units of text, can be indexed. */
+  /** Whether this many blocks, or this many units of text, can be indexed. */
   #hasFresh(enoughBlocks: number, enoughChars: number): boolean {
     if (this.fresh.size === 0) return false;
     let [blocks, chars] = [0, 0];
@@ -159,7 +159,7 @@ export class Indexer {
     return false;
   }
 
-  /** A block that was edited a moment ago will be edited again: it waits for the next segment. */
+  /** A recently edited block will be edited again: it waits for the next segment. */
   #isReady({ status, changes, round }: FreshBlock): boolean {
     return isEnded(status) && (changes === 1 || round < this.#round);
   }
@@ -205,9 +205,9 @@ export class Indexer {
   }
 
   /**
-   * How far the conversations are indexed with this segment. What is in the tables of a conversation is complete up to its sequence
-   * number if all journal rows that it has were flushed when the work began; until then the conversation is owed its cursor,
-   * and at worst its blocks are indexed again.
+   * The new cursors of the conversations with this segment. A conversation's rows in the tables are complete up to its
+   * sequence number if all journal rows that it has were flushed when the work began; until then its cursor is not
+   * advanced, and at worst its blocks are indexed again.
    */
   #cursors(
     flushedBefore: number,
@@ -243,7 +243,7 @@ export class Indexer {
     return undefined;
   }
 
-  /** Writes the segments anew that have blocks of removed conversations, without them. */
+  /** Rewrites the segments that have blocks of removed conversations, without them. */
   *#dropRemoved(): Generator<void> {
     this.#mayHoldRemoved = false;
     const isThere = this.#existing();

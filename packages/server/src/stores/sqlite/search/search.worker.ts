@@ -50,7 +50,7 @@ async function search(request: Request & { type: "search" }): Promise<SearchAnsw
   });
 }
 
-/** What is not indexed was looked at last, whatever its age. */
+/** Unindexed blocks were searched last, whatever their age. */
 function byAge(answer: SearchAnswer | Problem): SearchAnswer | Problem {
   if (isProblem(answer)) return answer;
   return { ...answer, hits: answer.hits.toSorted((a, b) => newestBlockFirst(a.block, b.block)) };
@@ -68,7 +68,7 @@ function open(): StoreReader {
   return reader;
 }
 
-/** The index with what the request says. A thread that is new knows nothing, whatever has changed. */
+/** The index with the request's data. A new thread knows nothing, whatever has changed. */
 function refreshed(from: StoreReader, request: Request & { type: "search" | "index" }): Indexer {
   const known = indexer;
   indexer ??= new Indexer(from, path as string);
@@ -77,7 +77,7 @@ function refreshed(from: StoreReader, request: Request & { type: "search" | "ind
   return indexer;
 }
 
-/** Works on the index for a while, then lets others come to their turn. */
+/** Works on the index for a while, then yields to others. */
 function goOn(): void {
   const current = indexer;
   if (work === undefined || current === undefined || reader === undefined) return;
@@ -92,7 +92,7 @@ function goOn(): void {
   } catch (error) {
     work = undefined;
     if (error instanceof SegmentDamage) startAgain(current, error);
-    // Searching goes on with what is indexed. The next change, or the next search, tries again.
+    // Searching continues with what is indexed. The next change, or the next search, retries.
     else say({ type: "note", message: `the search index is not updated: ${(error as Error).stack}` });
   }
 }

@@ -19,9 +19,9 @@ import type { BlockRow } from "../table-row.ts";
 import type { Segment } from "./index-folder.ts";
 import type { Indexer } from "./indexer.ts";
 
-/** A block that may match: as the tables have it, or as it was handed over because they lack some of it. */
+/** A block that may match: from the tables, or passed in because they lack some of it. */
 type Candidate = ({ readonly stored: BlockRow } | { readonly memtable: MemtableBlock }) & {
-  /** It is looked at when all others were, whatever its age. */
+  /** It is searched after all others, whatever its age. */
   readonly isUnordered?: true;
 };
 
@@ -84,7 +84,7 @@ export class DatabaseSource implements SearchSource<Candidate> {
     return text;
   }
 
-  /** What is not indexed and may hold anything, newest first; what takes too long apart. */
+  /** Unindexed blocks that may contain anything, newest first; slow ones separately. */
   #unindexed(query: SearchQuery): { readonly listed: Candidate[]; readonly oversized: Candidate[] } {
     const all: Candidate[] = [...this.#memtable.values()].map((memtable) => ({ memtable }));
     for (const row of this.#indexer.fresh.keys()) {
@@ -117,7 +117,10 @@ export class DatabaseSource implements SearchSource<Candidate> {
     yield* listed.slice(at);
   }
 
-  /** What the index names, newest first. A segment is asked when it is its turn by age: the first page seldom needs all. */
+  /**
+   * Blocks that the index names, newest first. A segment is queried when its turn by age comes: the first page seldom
+   * needs all.
+   */
   *#indexed(query: SearchQuery, demand: Demand, isLate: () => boolean): Generator<Candidate> {
     const conversation =
       query.conversation === undefined ? undefined : this.#reader.conversationRow(query.conversation);
@@ -171,8 +174,8 @@ export class DatabaseSource implements SearchSource<Candidate> {
   }
 
   /**
-   * Conversation by conversation, as far as the time allows. Of blocks before the place where the page begins nobody can tell whether
-   * they were given already: the index may have them without knowing.
+   * Conversation by conversation, as far as time allows. For blocks before the page's start it is unknown whether they
+   * were returned already: the index may have them without knowing.
    */
   *#backlog(query: SearchQuery, seen: ReadonlySet<number>, isLate: () => boolean): Generator<Candidate> {
     for (const { name, conversation, after } of this.#indexer.backlog) {
@@ -190,7 +193,7 @@ export class DatabaseSource implements SearchSource<Candidate> {
   #memtableText({ row, pending }: MemtableBlock): string {
     const stored = this.#reader.block(row);
     if (stored === undefined) return textOf("", pending);
-    // What was pending when it was asked for may be in the tables by now.
+    // What was pending at the request may be in the tables by now.
     return this.#reader.text(
       stored,
       pending.filter((op) => op.versionFrom > stored.record.version),

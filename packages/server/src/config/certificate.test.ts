@@ -1,4 +1,4 @@
-/** Certificates that people give: their names, and what is said of those that are none. */
+/** Users' certificates: their names, and the errors of invalid ones. */
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readCertificate } from "./certificate.ts";

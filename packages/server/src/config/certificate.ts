@@ -11,7 +11,7 @@ import { ConfigError } from "./config.ts";
 export interface Certificate {
   readonly cert: Buffer;
   readonly key: Buffer;
-  /** Names and addresses that it was made for, as they stand in a Host header; no wildcards. */
+  /** Names and addresses that it was issued for, as they appear in a Host header; no wildcards. */
   readonly names: readonly string[];
 }
 
@@ -37,7 +37,7 @@ function read(option: string, path: string): Buffer {
   }
 }
 
-/** From `DNS:yard.example.org, IP Address:10.0.0.5`. What is written in any other way is left out. */
+/** From `DNS:yard.example.org, IP Address:10.0.0.5`. Any other notation is left out. */
 function namesIn(alternatives: string): string[] {
   return alternatives.split(", ").flatMap((each) => {
     const name = /^DNS:([a-z0-9.-]+)$/i.exec(each)?.[1];

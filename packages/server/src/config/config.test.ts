@@ -1,4 +1,4 @@
-/** Where a server may listen, and what it is built on. */
+/** Where a server may listen, and what it runs on. */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir, tmpdir } from "node:os";
@@ -32,7 +32,7 @@ describe("[R47] where the server listens", () => {
     expect(make({ host }).host).toBe(host);
   });
 
-  it("[AC11] with a certificate and its key another address may be asked for; one of them is not enough", () => {
+  it("[AC11] with a certificate and its key another address may be chosen; one of them is not enough", () => {
     const tls = { cert: "c.pem", key: "k.pem" };
     expect(make({ host: "0.0.0.0", ...tls }).tls).toEqual(tls);
     expect(() => make({ host: "0.0.0.0", cert: "c.pem" })).toThrow(/go together/);
@@ -77,7 +77,7 @@ describe("[R47] where the server listens", () => {
     expect(Object.keys(make({})).sort()).toEqual(["anyPort", "credentials", "home", "host", "port", "root"]);
   });
 
-  it("[AC53] a port that nobody asked for may be another one", () => {
+  it("[AC53] a default port may be replaced by another one", () => {
     expect(make({})).toMatchObject({ port: DEFAULT_PORT, anyPort: true });
     expect(make({ port: 4600 })).toMatchObject({ port: 4600, anyPort: false });
     expect(make({ env: { BLOCKYARD_PORT: "4700" } })).toMatchObject({ port: 4700, anyPort: false });
@@ -85,7 +85,7 @@ describe("[R47] where the server listens", () => {
     expect(() => make({ env: { BLOCKYARD_PORT: "x" } })).toThrow("invalid port: x");
   });
 
-  it("[S31] a database is named by option or variable, and its password is told to nobody", () => {
+  it("[S31] a database is named by option or variable, and its password is never shown", () => {
     const url = "postgres://yard:s3cret%2F@db.example:5433/blocks?password=s3cret&sslmode=require";
     for (const config of [make({ database: url }), make({ env: { BLOCKYARD_DATABASE: url } })]) {
       expect(config.database?.reveal()).toBe(url);
@@ -108,7 +108,7 @@ describe("[R47] where the server listens", () => {
     }
   });
 
-  it("[AC10] the home is made private, also one that was open", () => {
+  it("[AC10] the data directory is made private, even if it was open", () => {
     const home = join(folder, "home");
     prepareHome(home);
     writeFileSync(join(home, "token"), "");
@@ -117,7 +117,7 @@ describe("[R47] where the server listens", () => {
     expect(statSync(home).mode & 0o777).toBe(0o700);
   });
 
-  it("[AC10] a folder of other things that others can read is no home, and stays as it is", () => {
+  it("[AC10] a folder with other things that others can read is no data directory, and stays unchanged", () => {
     const project = join(folder, "project");
     mkdirSync(project, { mode: 0o755 });
     writeFileSync(join(project, "package.json"), "{}");
@@ -125,7 +125,7 @@ describe("[R47] where the server listens", () => {
     expect(statSync(project).mode & 0o777).toBe(0o755);
   });
 
-  it("[U4] an empty variable counts as none, and an empty --home is told", () => {
+  it("[U4] an empty variable counts as none, and an empty --home is an error", () => {
     const env = { BLOCKYARD_HOME: "", BLOCKYARD_PORT: "" };
     const made = makeConfig({ env, root: folder });
     expect(made).toMatchObject({ home: join(homedir(), ".blockyard"), port: DEFAULT_PORT, anyPort: true });
@@ -133,7 +133,7 @@ describe("[R47] where the server listens", () => {
   });
 });
 
-describe("[R49] what it is built on", () => {
+describe("[R49] what it runs on", () => {
   const require = createRequire(import.meta.url);
   const versionOf = (name: string) =>
     (

@@ -18,18 +18,18 @@ export interface Config {
   readonly root: string;
   readonly host: string;
   readonly port: number;
-  /** Nobody asked for that port: where it is taken, another one does. */
+  /** The port is the default: if it is taken, another one will do. */
   readonly anyPort?: boolean;
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Where people reach it through a program that stands in front of it. */
+  /** Its public address, through a reverse proxy. */
   readonly origin?: string;
-  /** Secrets are taken out of what is ingested and imported, for good. */
+  /** Secrets are removed from ingested and imported text, permanently. */
   readonly redactIngest?: boolean;
   /** A PostgreSQL database instead of the file in the home. */
   readonly database?: DatabaseAddress;
   /** The broker by which nodes that share a database wake each other up. May hold a password. */
   readonly nats?: string;
-  /** What nodes sign their words with, so that a broker that others reach cannot make any. */
+  /** The nodes' signing secret, so that others with access to the broker cannot forge messages. */
   readonly natsSecret?: string;
   /** How commands are confined (BLOCKYARD_SANDBOX): `on` by default. */
   readonly sandbox?: SandboxMode;
@@ -37,7 +37,7 @@ export interface Config {
   readonly sandboxAgents?: boolean;
   /** Agents may be given full access: they do everything unasked. */
   readonly fullAccess?: boolean;
-  /** Of the file in the home: what is not in the environment. */
+  /** From the file in the data directory: values that the environment lacks. */
   readonly credentials?: Readonly<Record<string, string>>;
 }
 
@@ -62,7 +62,7 @@ interface ConfigInput {
 }
 
 export function makeConfig(input: ConfigInput): Config {
-  // An empty variable is one that somebody meant to set; an empty path would be the folder that one is in.
+  // An empty variable is one that the user meant to set; an empty path would be the current folder.
   if (input.home === "") throw new ConfigError("--home is empty. Pass a directory or omit it");
   const home = resolve(input.home ?? (input.env["BLOCKYARD_HOME"] || join(homedir(), ".blockyard")));
   const root = resolve(input.root ?? ".");
@@ -112,13 +112,13 @@ function credentialsOf(home: string): Readonly<Record<string, string>> {
   try {
     return readCredentials(home);
   } catch (error) {
-    // What the system refuses is told as of every other file of the home.
+    // A system error is reported as for every other file of the data directory.
     if ((error as NodeJS.ErrnoException).syscall !== undefined) throw error;
     throw new ConfigError((error as Error).message);
   }
 }
 
-/** As browsers write it. Without TLS whoever listens on the way would have the token: that stays on this machine. */
+/** As browsers write it. Without TLS anybody on the network path would get the token: so only on this machine. */
 function originOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPrivate =
@@ -148,8 +148,8 @@ function brokerOf(url: string | undefined): string | undefined {
 }
 
 /**
- * The home folder, made private before anything is put into it. One that others can read and that has other things in it
- * (a project, /tmp) is not taken: it would be closed to everybody else.
+ * The data directory, made private before anything is put into it. One that others can read and that has other things
+ * in it (a project, /tmp) is refused: it would become inaccessible to everybody else.
  */
 export function prepareHome(home: string): void {
   makeFolder(home);
@@ -168,7 +168,7 @@ export function isSomethingElse(home: string): boolean {
   return inside.length > 0 && !inside.some(isOwnFile);
 }
 
-/** By one of these a home is known; a start that was killed may have left no more than a lock. */
+/** A data directory is recognized by one of these; a start that was killed may have left only a lock. */
 const OWN_FILES = ["token", "tokens.json", "server.json", "unfinished"];
 
 function isOwnFile(name: string): boolean {

@@ -5,7 +5,7 @@
 
 import { inspect } from "node:util";
 
-/** Not with the text that was given: it may be nearly an address, with a password in it. */
+/** Without the given text: it may be nearly an address, with a password in it. */
 const WANTED = "not a PostgreSQL URL, such as postgres://user:password@host/name";
 
 export class DatabaseAddress {
@@ -17,7 +17,7 @@ export class DatabaseAddress {
   constructor(url: string) {
     const parts = URL.canParse(url) ? new URL(url) : undefined;
     const isOurs = parts?.protocol === "postgres:" || parts?.protocol === "postgresql:";
-    // A name with a slash would be taken for another one by half of the tools.
+    // Half of the tools would misread a name with a slash.
     if (!parts || !isOurs || !/^\/[^/]+$/.test(parts.pathname)) throw new TypeError(WANTED);
     const user = parts.username === "" ? "" : `${parts.username}@`;
     this.#url = url;

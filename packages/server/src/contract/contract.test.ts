@@ -1,4 +1,4 @@
-/** The types of tools: what is served is what callers know, and a wrong call does not compile. */
+/** The types of tools: the served tools match what callers know, and a wrong call does not compile. */
 
 import type { Problem } from "@blockyard/kernel";
 import { expectTypeOf, it } from "vitest";

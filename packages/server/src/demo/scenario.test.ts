@@ -1,4 +1,4 @@
-/** The verdict of the demo: it finds what was lost, and blames nobody for what a person has changed on purpose. */
+/** The verdict of the demo: it finds what was lost, and blames nobody for a person's intended changes. */
 import {
   type Call,
   Cursors,
@@ -35,7 +35,7 @@ function seat(agent: string, role: Call["caller"]["role"] = "agent"): Seat {
   return { agent, call: typedCalls((tool, input) => callIn(table, call, tool, input)) };
 }
 
-/** Two agents that act in turn, ten times each, and somebody who does something after the last deed. */
+/** Two agents that act alternately, ten times each, and somebody who does something after the last action. */
 async function play(after: (id: string) => Promise<void>, options: Partial<ScenarioOptions> = {}) {
   lab = await Lab.start();
   cursors = new Cursors(lab.kernel);
@@ -60,7 +60,7 @@ async function play(after: (id: string) => Promise<void>, options: Partial<Scena
 
 const own = /^ {2}\/\/ ada \d+.*\n/m;
 
-it("[F27] nothing is wrong when nobody takes anything away", async () => {
+it("[F27] nothing is wrong when nobody deletes anything", async () => {
   const { ok, wrong, deeds, lines } = await play(async () => undefined);
   expect([ok, wrong]).toEqual([true, []]);
   expect(deeds.inserted + deeds.patched).toBeGreaterThan(5);
@@ -68,7 +68,7 @@ it("[F27] nothing is wrong when nobody takes anything away", async () => {
   expect(lab.disk(DEMO_PATH)).toMatch(own);
 });
 
-it("[F27] a line that another agent takes away, or doubles, is found", async () => {
+it("[F27] a line that another agent deletes, or doubles, is found", async () => {
   const gone = await play(async (id) => lab.edit(id, own.exec(await lab.text(id))?.[0] ?? "", "", "vandal"));
   expect(gone.ok).toBe(false);
   expect(gone.wrong[0]).toMatch(/^a line by ada appears 0 times/);
@@ -81,7 +81,7 @@ it("[F27] a line that another agent takes away, or doubles, is found", async () 
   expect(doubled.wrong[0]).toMatch(/^a line by ada appears 2 times/);
 });
 
-it("[F27] what the person types into a line, or deletes, is no loss", async () => {
+it("[F27] a line that the person edits, or deletes, is no loss", async () => {
   const type = async (id: string) => {
     await lab.kernel.writeBlock(id, {
       agent: "owner",

@@ -9,7 +9,7 @@ import { type Deed, ScriptedAgent, type Seat } from "./scripted-agent.ts";
 import { DEMO_PATH, demoText } from "./story.ts";
 
 export interface ScenarioOptions {
-  /** The owner's way to the server: opens the file and looks at the end. */
+  /** The owner's client: opens the file and reads the result. */
   readonly owner: Pick<Seat, "call">;
   readonly seats: readonly Seat[];
   /** Numbers from 0 up to 1. */
@@ -17,11 +17,11 @@ export interface ScenarioOptions {
   /** Waits before an agent's next deed; false ends it. */
   readonly next: (agent: string) => Promise<boolean>;
   readonly onDeed: (deed: Deed) => void;
-  /** Told when the file is open, before anybody acts. */
+  /** Called when the file is open, before anybody acts. */
   readonly opened?: (file: OpenedFile) => Promise<void> | void;
-  /** Lines that somebody else has written meanwhile and that must be there. */
+  /** Lines that another agent has written meanwhile and that must be there. */
   readonly others?: () => readonly string[];
-  /** A person who may edit anything: what that person changes in an agent's line is no loss. */
+  /** A person who may edit anything: changing an agent's line is no loss. */
   readonly guest?: string;
 }
 
@@ -36,12 +36,12 @@ export interface Verdict {
   readonly deeds: Readonly<Record<Deed["did"], number>>;
   /** Lines of the agents that are in the file at the end. */
   readonly lines: number;
-  /** What is wrong, in sentences. */
+  /** The errors, in sentences. */
   readonly wrong: readonly string[];
   readonly version: number;
 }
 
-/** The file is somebody's: nobody scribbles into it. */
+/** The file belongs to a user: the demo must not write into it. */
 export class FileThere extends Error {
   override name = "FileThere";
 }
@@ -72,7 +72,7 @@ async function work(agent: ScriptedAgent, { next, onDeed }: ScenarioOptions): Pr
   while (await next(agent.seat.agent)) onDeed(await agent.act());
 }
 
-/** What a verdict is about. */
+/** The subject of a verdict. */
 interface Court {
   readonly owner: Pick<Seat, "call">;
   readonly file: OpenedFile;
@@ -81,7 +81,7 @@ interface Court {
   readonly guest: string | undefined;
 }
 
-/** Every line that must be there is there once, none that was taken back is, and the disk has the same. */
+/** Every expected line exists once, no undone one does, and the disk has the same text. */
 async function judge(court: Court): Promise<string[]> {
   const { content, disk, isInConflict } = await atRest(court.owner, court.file);
   const wrong: string[] = [];
@@ -104,8 +104,8 @@ async function judge(court: Court): Promise<string[]> {
 }
 
 /**
- * Whether a line that does not stand as it was is the guest's doing: something was typed into it, so that its agent's own
- * letters are all there, or the guest has deleted something.
+ * Whether a changed line is the guest's doing: something was typed into it, so that all of the agent's own letters are
+ * there, or the guest has deleted something.
  */
 async function excuse({ owner, file, guest }: Court): Promise<(agent: string, line: string) => boolean> {
   if (guest === undefined) return () => false;
@@ -147,10 +147,10 @@ async function atRest(
   }
 }
 
-/** Units that an agent takes back for the verdict: what a block can undo is bounded. */
+/** Undo steps that an agent reverts for the verdict: a block's undo is limited. */
 const UNDO_UNITS = 100;
 
-/** Each agent in turn takes back its own last edits: all of that goes, and nothing else. Then it puts them back. */
+/** Each agent in turn undoes its own last edits: all of that goes, and nothing else. Then it redoes them. */
 async function judgeUndo(court: Court): Promise<string[]> {
   const wrong: string[] = [];
   for (const agent of court.agents) {

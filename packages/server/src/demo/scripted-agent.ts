@@ -15,16 +15,16 @@ export interface Seat {
   readonly call: CallServer;
 }
 
-/** What it did, for whoever tells of it. */
+/** What it did, for reports. */
 export interface Deed {
   readonly agent: string;
   readonly did: "inserted" | "patched" | "reworded" | "undid" | "redid" | "retried";
-  /** 0-based, where there is one. */
+  /** 0-based, if there is one. */
   readonly line?: number;
   readonly text?: string;
 }
 
-/** One undo step: the lines that it took out and put in. */
+/** One undo step: the lines that it removed and added. */
 interface Unit {
   readonly out: readonly string[];
   readonly in: readonly string[];
@@ -35,7 +35,7 @@ interface Read {
   readonly lines: readonly string[];
 }
 
-/** Chances of what it does next, in hundredths; what is not possible becomes an insertion. */
+/** Probabilities of its next action, in percent; an impossible one becomes an insertion. */
 const CHANCES = { patched: 25, reworded: 15, undid: 12, redid: 8 } as const;
 
 export class ScriptedAgent {
@@ -64,7 +64,7 @@ export class ScriptedAgent {
     return [...lines];
   }
 
-  /** Lines of its own that must not be there: taken back, or reworded. */
+  /** Its own lines that must not be there: undone, or reworded. */
   get takenBack(): readonly string[] {
     const present = new Set(this.lines);
     const all = [...this.#done, ...this.#undone].flatMap((unit) => unit.in);
@@ -78,7 +78,7 @@ export class ScriptedAgent {
     return deed;
   }
 
-  /** Takes back so many of its units, or puts so many back; fewer if there are fewer. How many it were. */
+  /** Undoes or redoes this many of its steps; fewer if there are fewer. Returns their number. */
   async flip(type: "undo" | "redo", most: number): Promise<number> {
     const [from, to] = type === "undo" ? [this.#done, this.#undone] : [this.#undone, this.#done];
     let flipped = 0;
@@ -155,7 +155,7 @@ export class ScriptedAgent {
     return { agent: this.seat.agent, did, ...(text === undefined ? {} : { text }) };
   }
 
-  /** What was refused because somebody else was faster is left alone; nothing of it was written. */
+  /** An edit refused because somebody else was faster is dropped; nothing of it was written. */
   #wrote(did: Deed["did"], answer: object | Problem, unit: Unit, line: number): Deed {
     const { agent } = this.seat;
     if (isProblem(answer)) {

@@ -1,6 +1,6 @@
 /** What the demo is about: a file of five hundred lines, and what scripted agents write into it. */
 
-/** Where it is, from the workspace's root. */
+/** Its path, from the workspace's root. */
 export const DEMO_PATH = "blockyard-demo/shop.ts";
 export const DEMO_LINES = 500;
 
@@ -29,7 +29,7 @@ const NOTES = [
   "an empty basket is fine",
 ];
 
-/** The file as it is before anybody edits it: as many functions as fit. */
+/** The file before anybody edits it: as many functions as fit. */
 export function demoText(): string {
   const lines = ["// The shop. Several agents, and you, edit this file at the same time.", ""];
   for (let i = 0; lines.length < DEMO_LINES; i++) {

@@ -4,7 +4,7 @@ import { Hooks, Lexer, type Token, Tokenizer } from "marked";
 
 const hooks = Object.assign(new Hooks(), { emStrongMask: maskMath });
 
-/** The tokens; undefined for what is too hard. */
+/** The tokens; undefined for text that is too expensive. */
 export function lexBounded(text: string): readonly Token[] | undefined {
   try {
     const budget = new MarkdownBudget(text);

@@ -18,7 +18,7 @@ import {
 
 export interface Shown extends Partial<Extent> {
   readonly block: BlockSnapshot;
-  /** What the result is the result of. */
+  /** The call of the result. */
   readonly call: BlockSnapshot | undefined;
   /** The result's lines, without their newlines. */
   readonly source: readonly string[];
@@ -34,7 +34,7 @@ interface Collapsed {
   readonly isClosed: boolean;
   /** Open at first, and long enough to be closed. */
   readonly isLongAndOpen: boolean;
-  /** What the line to open it by says. */
+  /** The label of the line that opens it. */
   readonly title: string;
   /** The lines that are shown while it is closed. */
   readonly excerpt: readonly string[];

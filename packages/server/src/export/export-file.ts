@@ -23,7 +23,7 @@ export interface Download {
   readonly body: AsyncIterable<string | Uint8Array>;
 }
 
-/** For whom, and where: without it an export is made in this thread. */
+/** The caller and its thread: without it an export is made in this thread. */
 interface ExportPlace {
   readonly pool: ExportPool;
   readonly isOwners: boolean;
@@ -53,7 +53,7 @@ export async function exportFile(
   return isProblem(body) ? body : { name: `${conversation}.${ending}`, mediaType, body };
 }
 
-/** What goes wrong before the first piece can still be answered as a problem. */
+/** An error before the first piece can still be answered as a problem. */
 async function begun<T>(pieces: AsyncGenerator<T>): Promise<AsyncGenerator<T> | Problem> {
   try {
     const first = await pieces.next();

@@ -1,4 +1,4 @@
-/** Exports are made in a thread that can be ended, and come out as they would without it. */
+/** Exports are made in a thread that can be ended, with the same result as without it. */
 import { type ExportLine, isProblem, limits, StreamProblem } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
 import { exportAs } from "./export.ts";
@@ -77,7 +77,7 @@ describe("[AC228] an export in a thread", () => {
     ["markdown", true],
     ["jsonl", true],
     ["raw", true],
-  ] as const)("%s is what it is without one (redacted: %s)", async (format, redact) => {
+  ] as const)("%s is the same as without one (redacted: %s)", async (format, redact) => {
     pool = new ExportPool();
     const found = redact ? () => undefined : undefined;
     const expected = await whole(exportAs(format, { lines: conversation, raw, redact: found }));
@@ -86,7 +86,7 @@ describe("[AC228] an export in a thread", () => {
     expect(await whole(pool.make(source(format, redact), true))).toBe(expected); // and again, in the same thread
   });
 
-  it("that is not whole is none", async () => {
+  it("that is incomplete counts as none", async () => {
     pool = new ExportPool();
     async function* half(): AsyncGenerator<ExportLine> {
       yield HEAD;
@@ -95,7 +95,7 @@ describe("[AC228] an export in a thread", () => {
     expect(await whole(pool.make(source("html"), true))).toContain("</html>");
   });
 
-  it("is ended where it takes too long or too much memory, and the next one is made", async () => {
+  it("is ended if it takes too long or too much memory, and the next one is made", async () => {
     const listen = 'import { parentPort } from "node:worker_threads"; parentPort.on("message", (m) => {';
     const stuck = `${listen} if (m.format === "html") for (;;); parentPort.postMessage({ type: "done" }); });`;
     pool = new ExportPool(program(stuck), 2_000);
@@ -108,7 +108,7 @@ describe("[AC228] an export in a thread", () => {
     expect(await refusal(pool.make(source("markdown"), false))).toBeUndefined();
   }, 30_000);
 
-  it("whose reader goes makes room for the next, and stops reading the conversation", async () => {
+  it("whose reader leaves makes room for the next, and stops reading the conversation", async () => {
     pool = new ExportPool();
     let isLeft = false;
     async function* endless(): AsyncGenerator<ExportLine> {

@@ -23,7 +23,7 @@ export class ExportPool {
   readonly #owner: ExportThread;
   readonly #others: ExportThread;
 
-  /** `program`: the threads', where it is not the one beside this file. */
+  /** `program`: the threads', if it is not the one beside this file. */
   constructor(
     program = new URL("./export.worker.ts", import.meta.url),
     pieceMs: number = limits.exportPieceMs,
@@ -95,12 +95,12 @@ class ExportThread {
         } else message = (await input.next()).value;
       }
     } finally {
-      // What a generator that is ended gives back, nobody reads.
+      // Nobody reads the return value of a generator that is ended.
       await input.return(undefined as never);
     }
   }
 
-  /** One message for one; whoever does not answer in time is ended. */
+  /** One reply per message; a thread that does not answer in time is ended. */
   #ask(worker: Worker, message: ToThread): Promise<FromThread> {
     return new Promise((hear, fail) => {
       const off = () => {
@@ -128,7 +128,7 @@ class ExportThread {
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MB },
     });
     worker.unref();
-    worker.on("error", () => undefined); // told to whoever has asked
+    worker.on("error", () => undefined); // reported to the caller
     worker.on("exit", () => {
       if (this.#worker === worker) this.#worker = undefined;
     });

@@ -1,4 +1,4 @@
-// Exports of what nobody should write into a block, and of what nobody should send away.
+// Exports of text that nobody should write into a block, and of text that nobody should send away.
 
 import {
   type Draft,
@@ -61,7 +61,7 @@ async function gather<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 const HOSTILE = `<script>alert(1)</script><img src=x onerror=alert(1)> "onmouseover=alert(1) x=" </style></title></pre>`;
 
-describe("[AC350] what is nested deeper than anybody reads", () => {
+describe("[AC350] blocks nested deeper than anybody reads", () => {
   const DEEP = 6_000;
   const says = (
     draft: Draft,
@@ -88,7 +88,7 @@ describe("[AC350] what is nested deeper than anybody reads", () => {
       },
     ],
   ])(
-    "%s stands in one list: it is exported whole",
+    "%s are in one list: exported whole",
     async (_, write) => {
       const id = await conversationOf("deep", []);
       let made = 0;
@@ -111,7 +111,7 @@ describe("[AC350] what is nested deeper than anybody reads", () => {
   );
 });
 
-describe("[E3] what was written stays text", () => {
+describe("[E3] text stays text", () => {
   it.each<[string, Written]>([
     ["text", { kind: "text", text: HOSTILE }],
     ["a user's text", { kind: "text", role: "user", text: HOSTILE, metadata: { label: HOSTILE } }],
@@ -205,7 +205,7 @@ describe("[E3] what was written stays text", () => {
     expect(await summaryOf(`${ten}line\n`)).toBe("Show 11 lines");
   });
 
-  it("[E13] a message that waited is shown once, one that waits still or never ran as what it is", async () => {
+  it("[E13] a queued message that was sent is shown once, one that still waits or never ran as what it is", async () => {
     const id = await conversationOf("queue", [{ kind: "text", role: "user", text: "first" }]);
     const waited = async (text: string, status: Status, reason?: string) => {
       const metadata = { notice: "queued", ...(reason === undefined ? {} : { reason }) };
@@ -255,7 +255,7 @@ describe("[E3] what was written stays text", () => {
       const tail = (mark: string, from: number) => lines(mark).split("\n").slice(from);
       expect(shown(fine)).toEqual([...tail("fine", 0).slice(0, 4), "… 13 more lines", ...tail("fine", 17)]);
       expect(shown(bad)).toEqual(tail("bad", 8));
-      // The whole is there too, behind a line to open.
+      // The whole is there too, behind a line that opens it.
       expect(text.match(/<summary>Show 20 lines<\/summary>/g)).toHaveLength(2);
       expect(text).toContain("fine9");
     },
@@ -277,7 +277,7 @@ describe("[E3] what was written stays text", () => {
       ]);
       const isOpen = "approval" in asked;
       const page = await exported(id, "html");
-      // A diff is below its call in any case, and then only begun; everything else is in its call's line.
+      // A diff is below its call in any case, but shortened; everything else is in its call's line.
       expect(page.includes('<div class="results">')).toBe(isOpen || kind === "file_change");
       expect(page.includes("<summary>Show all 40 lines")).toBe(!isOpen && kind === "file_change");
       expect(page.includes('<details class="collapse" open>')).toBe(isOpen && kind !== "file_change");
@@ -376,7 +376,7 @@ describe("pieces of a page", () => {
     expect(await exported(id, "markdown")).toContain("````\n```\n");
   });
 
-  it("[R34] hostile code costs no more than its length", () => {
+  it("[R34] hostile code costs time linear in its length", () => {
     const since = performance.now();
     for (const text of [
       "`\\".repeat(100_000),
@@ -433,7 +433,7 @@ describe("[E10] redaction", () => {
     ["nothing to see", "nothing to see"],
   ])("%j", (text, clean) => expect(redactText(text, () => undefined)).toBe(clean));
 
-  it("is done everywhere, told without the secret, and importable", async () => {
+  it("happens everywhere, is reported without the secret, and can be imported", async () => {
     const [, secret] = SECRETS[0] as [string, string];
     const id = await conversationOf(`Use ${secret}`, [
       { kind: "text", text: secret },
@@ -479,7 +479,7 @@ describe("[E10] redaction", () => {
     });
   });
 
-  it("knows what the provider needs back by its place, not by its name", async () => {
+  it("recognizes the provider's own values by their place, not by their name", async () => {
     const [, secret] = SECRETS[0] as [string, string];
     const input = { data: secret, blob: secret, head: secret, epoch: secret, deep: [{ signature: secret }] };
     const id = await conversationOf("Names", [
@@ -518,7 +518,7 @@ describe("files", () => {
   });
 });
 
-describe("[P30] changes that nobody has compared with the file", () => {
+describe("[P30] changes that were not compared with the file", () => {
   const diff = "--- a.ts\n+++ a.ts\n@@ -0 +0 @@\n-old\n+new\n";
   const change = { path: "a.ts", kind: "modify" };
 
@@ -574,8 +574,8 @@ async function callWith(sides: readonly Written[], metadata: object = {}): Promi
 
 const REPORT = { toolUseId: "t", toolName: "Agent" };
 
-describe("[E15] results as they are meant", () => {
-  it("a report is Markdown, behind the work that led to it", async () => {
+describe("[E15] results in their proper form", () => {
+  it("a report is Markdown, after the work that led to it", async () => {
     const id = await callWith([
       { kind: "text", role: "user", text: "Look around" },
       { kind: "text", role: "model", text: "Looking" },
@@ -591,7 +591,7 @@ describe("[E15] results as they are meant", () => {
     expect(markdown.indexOf("Looking")).toBeLessThan(markdown.indexOf("## Found"));
   });
 
-  it("[V4] a result that only the line tells stands behind the work too", async () => {
+  it("[V4] a result that only the line shows comes after the work too", async () => {
     const id = await callWith(
       [
         { kind: "text", role: "model", text: "Looking" },
@@ -606,7 +606,7 @@ describe("[E15] results as they are meant", () => {
     }
   });
 
-  it("what another tool says stands as it came, and so does a failure", async () => {
+  it("another tool's text stays unchanged, and so does a failure", async () => {
     const plain = { kind: "tool_result", text: "**x**", metadata: { ...REPORT, toolName: "Grep" } } as const;
     const failed = { kind: "tool_result", text: "**y**", metadata: { ...REPORT, isError: true } } as const;
     const page = await exported(await callWith([plain, failed]), "html");
@@ -655,7 +655,7 @@ describe("[E16] answers with sources", () => {
     { ...a, snippet: "and there", start: 4, end: 8 },
   ];
 
-  it("numbers in the text, one list, each source once, with what was cited", async () => {
+  it("numbers in the text, one list, each source once, with the cited passages", async () => {
     const id = await conversationOf("t", [{ kind: "text", text: "One two.", metadata: { citations } }]);
     const page = await exported(id, "html");
     expect(page).toContain("One[1] two.[1][2]");
@@ -701,7 +701,7 @@ it("[V122] the text of a command that somebody allowed stands with what it print
   expect(await lineOf(allowed)).not.toContain("make all");
 });
 
-it("[V127] only what did work has steps: a command below which its end is noted has none", async () => {
+it("[V127] only calls that did work have steps: a command with only a note of its end has none", async () => {
   const input = { command: "sleep 6", run_in_background: true };
   const metadata = { toolUseId: "1", toolName: "Bash", stage: "end", input };
   const ran = {
@@ -735,13 +735,13 @@ it("[V122] the line of a command names the only file that it changed, which noth
   expect(line).toContain("<code>via-shell.txt</code>");
 });
 
-it("[V122] the error of a call without a result is said once", async () => {
+it("[V122] the error of a call without a result is shown once", async () => {
   const failed = { toolName: "fail", success: false, error: "no such tool", shortResult: "no such tool" };
   const page = await exported(await callWith([], failed), "html");
   expect(page.split("no such tool")).toHaveLength(2);
 });
 
-it("[P31] what was said several times says so", async () => {
+it("[P31] a repeated message says so", async () => {
   const id = await conversationOf("t", [
     { kind: "error", role: "system", text: "no", metadata: { times: 6 } },
     {
@@ -771,7 +771,7 @@ it("[V133] a warning is a notice in exports; what stopped a turn is an error", a
   expect(await exported(id, "markdown")).toContain("> warning: careful\n\n> **Error:** no\n");
 });
 
-it("[V129] [V132] exports call tools as people do, and leave the conversation's folder out of paths", async () => {
+it("[V129] [V132] exports name tools for people, and leave the conversation's folder out of paths", async () => {
   const id = await conversationOf("t", [
     {
       kind: "tool_call",
@@ -798,7 +798,7 @@ it("[V129] [V132] exports call tools as people do, and leave the conversation's 
   expect(markdown).toContain("`search_file_content`");
 });
 
-it("[P32] exports say what the agent worked with", async () => {
+it("[P32] exports show the session facts", async () => {
   const id = await conversationOf("t", [{ kind: "text", text: "x" }]);
   const session = {
     claude: { permissionMode: "plan", tools: ["Bash"], mcpServers: [{ name: "d_b*", status: "failed" }] },

@@ -14,7 +14,7 @@ export interface ExportOptions {
   readonly lines: () => AsyncIterable<ExportLine>;
   /** The provider's own lines, run after run. */
   readonly raw: () => AsyncIterable<Uint8Array>;
-  /** Takes secrets out, and is told of each. */
+  /** Removes secrets, and is called for each. */
   readonly redact?: Found | undefined;
 }
 

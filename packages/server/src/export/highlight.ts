@@ -117,7 +117,7 @@ function matchAt(pattern: RegExp, text: string, at: number): string | undefined 
   return pattern.exec(text)?.[0];
 }
 
-/** To the closing quote; a quote that is not closed nearby is none. */
+/** To the closing quote; a quote without one nearby does not count. */
 function stringEnd(text: string, at: number, quote: string): number {
   const last = Math.min(text.length, at + STRING_CHARS);
   for (let i = at + 1; i < last; i++) {

@@ -35,9 +35,9 @@ import { INPUT_CHARS, THINKING_CHARS } from "./limits.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { terminalHtml } from "./terminal-html.ts";
 
-/** What a block's drawing depends on besides the block. */
+/** What a block's rendering depends on besides the block. */
 export interface Around {
-  /** What a result is the result of. */
+  /** The call of a result. */
   readonly call?: BlockSnapshot | undefined;
   readonly isFollowed?: boolean;
   /** The line of the call names the only file that it changed. */
@@ -50,7 +50,7 @@ export const OPEN: Html = { html: " open" };
 
 type Draw = (block: BlockSnapshot, around: Around) => Html;
 
-/** Each kind's look. A call is drawn with its results: html-item.ts. */
+/** The rendering of each kind. A call is drawn with its results: html-item.ts. */
 export const KIND_HTML: Readonly<Record<Kind, Draw>> = {
   text: drawText,
   thinking: drawThinking,
@@ -79,7 +79,7 @@ function drawText(block: BlockSnapshot): Html {
   return html`${who}<div class="said">${markdownHtml(said)}</div>${sources(citations)}${why(reason)}`;
 }
 
-/** Who answered what was asked, and what. */
+/** Who gave which answer to an ask. */
 export function answerHtml(words: string): Html {
   return words === "" ? NOTHING : html`<div class="agent-ask dim">${words}</div>`;
 }
@@ -121,7 +121,7 @@ function drawCode(block: BlockSnapshot, around: Around): Html {
     first > 1 || (totalLines ?? 0) > lines + 1
       ? `lines ${first}–${first + lines - 1}${totalLines === undefined ? "" : ` of ${totalLines}`}`
       : "";
-  // A newline at the end begins no line that could be numbered.
+  // A newline at the end begins no numbered line.
   const numbered = block.content.replace(/\n$/, "").split("\n").length;
   const gutter = Array.from({ length: numbered }, (_, i) => first + i).join("\n");
   const code = html`<div class="numbered"><pre class="gutter" aria-hidden="true">${gutter}</pre><pre class="code">${highlight(block.content, language, filename)}</pre></div>`;
@@ -143,7 +143,7 @@ function drawCommand(block: BlockSnapshot, around: Around): Html {
     exitCode === undefined || exitCode === null || isBrief
       ? NOTHING
       : html`<span class="${exitCode === 0 ? "ok" : "bad"}">exit ${exitCode}</span> `;
-  // Of a failure the call's line says what ran.
+  // For a failure the call's line shows what ran.
   const line = isBrief
     ? NOTHING
     : html`<pre class="command"><span class="sign">$ </span><code>${exactText(command)}</code></pre>`;
@@ -187,7 +187,7 @@ function drawChanges(block: BlockSnapshot, around: Around): Html {
   return heading === undefined ? drawn : html`<p class="dim">${heading}</p>${drawn}`;
 }
 
-/** A diff's lines without what stands above them already: its file, and that it begins at the top. */
+/** A diff's lines without what is already above them: its file, and that it begins at the top. */
 function diffLines(diff: string): readonly string[] {
   if (diff === "") return [];
   const lines = diff.replace(/\n$/, "").split("\n");
@@ -259,7 +259,7 @@ function known({ call, isFollowed, todo }: Around) {
   return { call, isFollowed, isLivingTodo: todo !== undefined };
 }
 
-/** Short things are simply there; long ones have a line to open them by, and show some of their lines. */
+/** Short content is simply shown; long content has a line that opens it, and shows some of its lines. */
 function collapsed(
   body: Html,
   shown: Shown,
@@ -267,7 +267,7 @@ function collapsed(
     html`<pre class="excerpt">${lines.map((line) => `${line}\n`).join("")}</pre>`,
 ): Html {
   const { form, isClosed, isLongAndOpen, title, excerpt } = collapsedOf(shown);
-  // What is only a line of its call is whole once that is opened.
+  // A result that is only a line of its call is whole once that is opened.
   if (form === "line" || (!isClosed && !isLongAndOpen)) return form === "tail" ? draw(excerpt) : body;
   return html`<details class="collapse"${isClosed ? NOTHING : OPEN}><summary>${title}</summary>${body}</details>${draw(excerpt)}`;
 }
@@ -304,7 +304,7 @@ function leftOut(chars: number | undefined): Html {
   return chars === undefined ? NOTHING : html`<p class="dim">${plural(chars, "character")} omitted.</p>`;
 }
 
-/** An input as it would be written by hand; one that is not whole stays as it came. */
+/** An input as people would write it; an incomplete one stays unchanged. */
 export function pretty(input: string): string {
   if (input.length > INPUT_CHARS) return input;
   try {
@@ -314,7 +314,7 @@ export function pretty(input: string): string {
   }
 }
 
-/** As the page counts: a final newline begins no other line. */
+/** Counted as on the page: a final newline begins no other line. */
 function lineCount({ content, newlines }: BlockSnapshot): number {
   return content === "" || content.endsWith("\n") ? newlines : newlines + 1;
 }

@@ -78,7 +78,7 @@ function itemsHtml(nodes: readonly ExportNode[], depth: number): Html {
 
 const WORK = "Its work";
 
-/** `behind`: what stands behind them and is closed with them. */
+/** `behind`: content that follows them and is collapsed with them. */
 function nestedHtml(
   nested: readonly ExportNode[],
   depth: number,
@@ -86,7 +86,7 @@ function nestedHtml(
   behind: readonly Html[] = [],
 ): Html {
   if (nested.length === 0) return NOTHING;
-  // A sub-agent's work is closed, as on the page; what else hangs off a block is there if it is short.
+  // A sub-agent's work is closed, as on the page; other children of a block are open if short.
   const isShort =
     title !== WORK &&
     nested.length < 4 &&
@@ -115,7 +115,7 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
   });
   const inside = drawn.filter((each) => each.isInside).map(({ body }) => body);
   const shown = drawn.filter((each) => !each.isInside).map(({ body }) => body);
-  // What its sub-agent did stands before what came of it, closed or open.
+  // A sub-agent's work comes before its results, closed or open.
   const hasWork = node.work.length > 0;
   const input = html`<details class="input"><summary>Input <code>${metadataOf(block, "tool_call").toolName}</code></summary><pre class="code">${highlight(pretty(block.content), "json")}</pre></details>`;
   const asked = answerHtml(
@@ -155,7 +155,7 @@ function lineHtml(
   const ran = isCommand && state === "done" ? of.find(({ kind }) => kind === "command") : undefined;
   const change = onlyChange(of);
   const failure = isShown || errorBelow(block, of) !== undefined ? "" : (error ?? short);
-  // What a sub-agent did is told by its steps.
+  // A sub-agent's work is shown as its steps.
   const steps = [...work, ...nested].filter((each) => each.block.kind === "tool_call").length;
   const hasWork = deed === "agent" ? work.length + nested.length > 0 : steps > 0;
   const facts = hasWork ? plural(steps, "step") : undefined;

@@ -54,7 +54,7 @@ export function* htmlExport(tree: ExportTree): Generator<string> {
   yield "</main>\n</body>\n</html>\n";
 }
 
-/** What the agents worked with. */
+/** The agents' session facts. */
 function sessions({ head }: ExportTree): Html {
   return join(
     sessionFacts(head).map(({ provider, facts }) => {
@@ -79,7 +79,7 @@ function facts({ head }: ExportTree): Html {
   return html`<p class="dim">${parts.filter((part) => part !== "").join(" · ")}</p>`;
 }
 
-/** The turns that end with a block. One that another came in between of ends once, with its last block. */
+/** The turns that end with a block. An interleaved one ends once, with its last block. */
 export function footersOf({
   path,
   turns,
@@ -95,7 +95,7 @@ function turnHtml(turn: TurnView): Html {
   return html`<footer class="turn dim">${turnFacts(turn)}</footer>`;
 }
 
-/** `isTold`: why it failed stands above already. */
+/** `isTold`: why it failed is already above. */
 export function turnFacts(turn: TurnView, isTold = false): string {
   const { status, reason, model, usage, cost_usd: costUsd, uncounted, duration_ms, error } = turn;
   const { steps, apiMs } = nativeFacts(turn.native);

@@ -28,7 +28,7 @@ function block(token: Token, depth: number): Html {
     case "checkbox":
       return checkbox(token as Tokens.Checkbox);
     case "heading": {
-      // The page has one title; what an agent calls a title stands below it.
+      // The page has one title; an agent's titles are ranked below it.
       const level = String(Math.min(6, (token as Tokens.Heading).depth + 1));
       return html`<div class="h h${level}" role="heading" aria-level="${level}">${inner(token, depth)}</div>`;
     }

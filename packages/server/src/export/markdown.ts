@@ -83,7 +83,7 @@ function* nodeText(node: ExportNode, around: Around): Generator<string> {
     yield `<details><summary>${callSummary(node)}</summary>\n\n${code(metadataOf(block, "tool_call").toolName)}\n\n${fence(block.content, "json")}`;
   else yield KIND_TEXT[block.kind](block, around);
   const insideText = () => inside.flatMap(({ result, own }) => [...nodeText(result, own)]);
-  // What a sub-agent did stands before what came of it.
+  // A sub-agent's work comes before its results.
   if (work.length === 0) yield* insideText();
   if (isCall) yield "</details>\n\n";
   if (work.length > 0) yield* detailsOf(`Its work: ${plural(work.length, "block")}`, work, insideText());
@@ -203,7 +203,7 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) =>
     ),
 };
 
-/** Numbered as in the text, with what was cited of each. */
+/** Numbered as in the text, with the cited passages of each. */
 function sources(citations: NonNullable<Metadata<"text">["citations"]>): string {
   const rows = sourcesOf(citations).map(({ number, url, title, snippets }) => {
     const name =
@@ -217,7 +217,7 @@ function known({ call, isFollowed, todo }: Around) {
   return { call, isFollowed, isLivingTodo: todo !== undefined };
 }
 
-/** A result as the page shows it at first: whole, or some of its lines with the rest behind a line to open. */
+/** A result as the page first shows it: whole, or some of its lines with the rest behind a line that opens it. */
 function shown(whole: string, extent: Shown, language = ""): string {
   const { form, isClosed, title, excerpt } = collapsedOf(extent);
   if (!isClosed || form === "line") return whole;
@@ -243,7 +243,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-/** One line that reads as it was written: no mark in it is Markdown. */
+/** One line that reads as written: no character in it is Markdown. */
 function asWritten(text: string): string {
   return oneLine(text)
     .replace(/[\\`*[\]<]/g, "\\$&")

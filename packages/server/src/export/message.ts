@@ -5,7 +5,7 @@ import type { Format } from "./format.ts";
 
 export type ToThread =
   | { readonly type: "begin"; readonly format: Format; readonly redact: boolean }
-  /** What was wanted; nothing in it: there is no more. */
+  /** The requested piece; empty: there are no more. */
   | { readonly type: "lines"; readonly lines: readonly ExportLine[] }
   | { readonly type: "bytes"; readonly bytes: Uint8Array | undefined }
   /** The last piece is on its way: make the next. */

@@ -2,7 +2,7 @@
 
 import type { ConversationId, Store } from "@blockyard/kernel";
 
-/** What the provider said, run after run, as it came. */
+/** The provider's output, run after run, unchanged. */
 export async function* rawRuns(store: Store, conversation: ConversationId): AsyncGenerator<Uint8Array> {
   for (const run of await store.rawRuns(conversation)) yield await store.raw({ conversation, run });
 }

@@ -30,11 +30,11 @@ export type Item =
 export interface NodeItem {
   readonly type: "node";
   readonly node: ExportNode;
-  /** The to-do list of its turn, as it was at last: shown in place of its own. */
+  /** The last to-do list of its turn, shown instead of its own. */
   readonly todo: BlockSnapshot | undefined;
 }
 
-/** `endsHere`: something stands behind a node that ends what is gathered, such as the foot of a turn. */
+/** `endsHere`: content after a node ends the group, such as the footer of a turn. */
 export function timeline(
   nodes: readonly ExportNode[],
   head: ExportHead | undefined,
@@ -58,7 +58,7 @@ export function timeline(
   return items;
 }
 
-/** Where one stops and another speaks, or something stands between, nothing is gathered over it. */
+/** Groups end if the speaker changes, or something comes in between. */
 function parts(
   items: readonly NodeItem[],
   head: ExportHead | undefined,

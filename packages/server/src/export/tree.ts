@@ -14,13 +14,13 @@ export type ExportHead = Extract<ExportLine, { readonly type: "conversation" }>;
 
 export interface ExportNode {
   readonly block: BlockSnapshot;
-  /** What hangs off a call and was there before its results: a sub-agent's work stands before its report. */
+  /** A call's children before its results: a sub-agent's work comes before its report. */
   readonly work: readonly ExportNode[];
   /** Results of a tool call: shown in its own row. */
   readonly results: readonly ExportNode[];
-  /** Everything else that hangs off it: notices, what goes on in the background. */
+  /** All other children: notices, background work. */
   readonly nested: readonly ExportNode[];
-  /** Ways that the conversation went from here and then left, oldest first. */
+  /** Abandoned branches from here, oldest first. */
   readonly branches: readonly (readonly ExportNode[])[];
 }
 
@@ -28,11 +28,11 @@ export interface ExportTree {
   readonly head: ExportHead;
   readonly turns: ReadonlyMap<string, TurnView>;
   readonly path: readonly ExportNode[];
-  /** Ways that begin at the root and are not the path. */
+  /** Branches that begin at the root and are not the path. */
   readonly others: readonly (readonly ExportNode[])[];
 }
 
-/** Reads an export to its end. Throws if it is not whole: half a conversation must not look like one. */
+/** Reads an export to its end. Throws if it is incomplete: half a conversation must not look like a whole one. */
 export async function readTree(lines: AsyncIterable<ExportLine>): Promise<ExportTree> {
   const blocks = new Map<string, BlockSnapshot>();
   const turns = new Map<string, TurnView>();
@@ -50,8 +50,8 @@ export async function readTree(lines: AsyncIterable<ExportLine>): Promise<Export
 }
 
 /**
- * A block under the name of its author. What a stream or a session log says is written under the agent's name, also the
- * prompts in it; those are of whoever brought it here. What a sub-agent was asked is of the agent that asked.
+ * A block with its author. The content of a stream or a session log is written under the agent's name, including its
+ * prompts; those belong to whoever imported it. A sub-agent's prompt belongs to the agent that asked.
  */
 function withAuthor<B extends BlockSnapshot>(block: B, { provider, created_by }: ExportHead): B {
   const isTold = block.role === "user" && !block.side && block.agent === provider;
@@ -90,12 +90,12 @@ class Planter {
     const starts = this.#nexts.get(null) ?? [];
     const first = starts.find(({ block_id }) => this.#path.has(block_id)) ?? starts[0];
     const others = starts.filter((start) => start !== first).map((start) => this.#way(start, 0));
-    // What hangs off nothing has nobody to show it.
+    // A block without a parent has no place to be shown.
     const loose = (this.#sides.get(null) ?? []).map((block) => [this.#node(block, [], 0)]);
     return { path: first ? this.#way(first, 0) : [], others: [...others, ...loose] };
   }
 
-  /** A way from a block on: along the path where it is on it, else along the newest continuation. */
+  /** A path from a block on: along the main path if it is on it, else along the newest continuation. */
   #way(start: BlockSnapshot, depth: number): readonly ExportNode[] {
     if (depth > NESTED_LEVELS) return this.#inOneList([start]);
     const way: ExportNode[] = [];
@@ -141,7 +141,9 @@ class Planter {
     return [...(this.#sides.get(block_id) ?? []), ...(this.#nexts.get(block_id) ?? [])];
   }
 
-  /** Blocks with everything below them, one after the other: what is deeper than anybody reads is not nested any more. */
+  /**
+   * Blocks with all their descendants, one after the other: blocks deeper than anybody reads are not nested any more.
+   */
   #inOneList(starts: readonly BlockSnapshot[]): readonly ExportNode[] {
     const list: ExportNode[] = [];
     const waiting = starts.toReversed();
@@ -157,7 +159,7 @@ function alone(block: BlockSnapshot): ExportNode {
   return { block, work: [], results: [], nested: [], branches: [] };
 }
 
-/** A message that waited and then ran, or was taken back. One that waits still, or never ran, is shown. */
+/** A queued message that later ran, or was taken back. One that still waits, or never ran, is shown. */
 function hasWaited({ metadata, side, status }: BlockSnapshot): boolean {
   return side && metadata.notice === "queued" && (status === "done" || metadata.reason === "cancelled");
 }

@@ -5,7 +5,7 @@
 import type { Exact, Problem } from "@blockyard/kernel";
 import { z } from "zod";
 
-/** What an import answers, here and through the server. */
+/** The answer of an import, here and through the server. */
 export const importedSchema = z.object({
   conversation: z.string(),
   title: z.string(),

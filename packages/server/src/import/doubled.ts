@@ -32,11 +32,11 @@ export interface Repaired {
   readonly title: string;
   /** Blocks that were there once too often. */
   readonly doubles: number;
-  /** Why it was left as it is. */
+  /** Why it was left unchanged. */
   readonly left?: string;
 }
 
-/** How many blocks of each conversation are there once more than they should be. Blocks come conversation by conversation. */
+/** The number of doubled blocks of each conversation. Blocks come conversation by conversation. */
 export function countDoubles(blocks: Iterable<Block>): ReadonlyMap<string, number> {
   const doubles = new Map<string, number>();
   let [conversation, keys] = ["", new Set<string>()];
@@ -144,7 +144,7 @@ async function importAnew(kernel: Kernel, before: Conversation, log: SessionLog)
   const owner: Caller = { agent: ownerName(), role: "owner", by: "token" };
   const answer = await importStream(kernel, owner, logBody(log, readLog(log, "close"), "close", 0));
   if (isProblem(answer)) throw new Error(answer.message);
-  // What somebody has said of the conversation as a whole stays.
+  // Metadata that a user set on the whole conversation stays.
   const { [IMPORT_MARK]: _, ...metadata } = before.metadata;
   const kept = await kernel.write(before.id, {
     agent: owner.agent,

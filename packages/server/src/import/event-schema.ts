@@ -60,7 +60,7 @@ const event = z.discriminatedUnion("type", [
     type: z.literal("block-start"),
     key: name,
     parent: text,
-    // Files are those of a workspace, and no log has one.
+    // Files belong to a workspace, and no log has one.
     kind: z.enum(KINDS).exclude(["file"]),
     role: z.enum(ROLES),
     metadata: object,
@@ -80,7 +80,7 @@ const event = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** The event, or what is wrong with it in a sentence. */
+/** The event, or its error in a sentence. */
 export function checkEvent(value: unknown): BlockEvent | string {
   const parsed = event.safeParse(value);
   if (parsed.success) return parsed.data as BlockEvent;

@@ -1,4 +1,4 @@
-/** Exports that nobody exported: what would spoil every list in which it stands is refused before it is kept. */
+/** Forged exports: values that would break every list that shows them are refused before they are stored. */
 import { isProblem, Kernel, limits, MemoryStore } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { nodeEnv } from "../system/env.ts";
@@ -64,7 +64,7 @@ it.each([
   ["next year", Date.now() + 365 * 86_400_000],
   ["before the first day", -1e15],
 ])(
-  "[E26] a time of %s is brought to what it can have been, so that nothing stands above all that is new",
+  "[E26] a time of %s is corrected to a possible one, so that it is not sorted above everything new",
   async (_, said) => {
     const before = Date.now();
     const found = await imported(

@@ -42,7 +42,7 @@ import { importPlace } from "./import-place.ts";
 import { time } from "./imported-time.ts";
 import { BATCH_BLOCKS, BATCH_CHARS, MOST_SESSIONS, SAID_CHARS } from "./limits.ts";
 
-/** Names are shown to people in every list: one that cannot be shown would spoil all of them. */
+/** Names appear in every list: one that cannot be displayed would break all of them. */
 const label = z.string().max(limits.titleChars);
 const agentName = z
   .string()
@@ -65,7 +65,7 @@ const headLine = z.object({
     .record(z.string().max(200), z.string().max(1_000))
     .refine((sessions) => Object.keys(sessions).length <= MOST_SESSIONS, "too many sessions"),
   included: z.array(z.string()),
-  // What the agent may do without asking is for the owner to choose here, not for whoever made the export.
+  // The owner chooses here what the agent may do without asking, not the author of the export.
   metadata: conversationMetadataField
     .transform(({ mode: _mode, choices: _choices, ...metadata }) => metadata)
     .refine((metadata) => JSON.stringify(metadata).length <= limits.metadataChars, "too long"),
@@ -224,7 +224,7 @@ export class ExportImport implements BodyImport {
     });
   }
 
-  /** What refers to blocks comes last: turns, the head, what is included; then the mark that says it is whole. */
+  /** References to blocks come last: turns, the head, included blocks; then the mark that says it is complete. */
   #close(): Promise<Problem | undefined> {
     const { updated_at, provider, model, included, metadata, head } = this.#head;
     const turned = (id: BlockId) => this.#ids.get(id) ?? id;
@@ -281,7 +281,7 @@ function copyBlock(draft: Draft, block: BlockLine, ids: ReadonlyMap<BlockId, Blo
   });
   const status = isSettled(block) ? block.status : "error";
   const parent = block.parent_id === null ? null : (ids.get(block.parent_id) ?? null);
-  // A call that ends in an op of its own is given `success`; one that has none must end as it is created.
+  // A call that ends in an op of its own gets `success`; one that has none must end as it is created.
   const isLate = block.updated_at > block.created_at && (kind !== "tool_call" || "success" in metadata);
   draft.dated(block.created_at);
   const made = draft.create({
@@ -302,7 +302,7 @@ function isSettled({ status, metadata }: BlockLine): boolean {
   return isEnded(status) || metadata.waiting === "result";
 }
 
-/** What was asked there is not asked here. */
+/** An ask from there is not asked here. */
 function unasked(metadata: JsonObject): JsonObject {
   return { ...metadata, ...expiredAsk(metadata) };
 }

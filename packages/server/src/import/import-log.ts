@@ -32,21 +32,21 @@ const logHead = z.strictObject({
   path: z.string().max(4_096),
   /** Changes whenever the log does. */
   stamp: z.string().max(500),
-  /** When it began, for what carries no time of its own. */
+  /** Its start, for entries without a time. */
   from: time,
-  /** Somebody is still writing it: what is open stays open. */
+  /** Somebody is still writing it: open blocks stay open. */
   open: z.boolean(),
-  /** Where the raw text that is sent begins, in bytes of the log. */
+  /** The offset of the sent raw text, in bytes of the log. */
   raw_from: z.number().int().nonnegative(),
   /** The provider's own name for the session. */
   session: z.string().max(500).optional(),
-  /** Somebody has named this very log: it is imported although its conversation was deleted. */
+  /** The user has named this very log: it is imported although its conversation was deleted. */
   again: z.boolean().optional(),
 });
 
 export type LogHead = z.infer<typeof logHead>;
 
-/** What a conversation remembers of the log that it came from. */
+/** What a conversation stores about its log. */
 const markSchema = z.object({
   provider: z.string(),
   name: z.string(),
@@ -70,12 +70,12 @@ export class LogImport implements BodyImport {
   readonly #conversation: string;
   readonly #ingest: Ingest;
   readonly #blocksBefore: number;
-  /** Raw bytes that an earlier, cut import has kept already. */
+  /** Raw bytes that an earlier, interrupted import has stored already. */
   #skipBytes: number;
   #rawBytes = 0;
   #isWhole = false;
 
-  /** Where another process has made the conversation at the same moment, it is there when this is tried once more. */
+  /** If another process has created the conversation at the same moment, it exists when this is retried. */
   static async begin(kernel: Kernel, caller: Caller, line: unknown): Promise<LogImport | Problem> {
     const begun = await LogImport.#beginOnce(kernel, caller, line);
     return isProblem(begun) && begun.details?.["again"] === true
@@ -113,7 +113,7 @@ export class LogImport implements BodyImport {
         if (seq > 0) return { blocks };
         draft.dated(head.from);
         const { provider, name, path } = head;
-        // Whose conversation this is stands in it from its first op on, also where the import is cut.
+        // The conversation states its owner from its first op on, even if the import is cut.
         const mark: LogMark = { provider, name, path, stamp: "", open: true, raw_bytes: 0 };
         draft.conversation({ provider, metadata: { [IMPORT_MARK]: mark } });
         return { blocks };
@@ -186,7 +186,7 @@ export class LogImport implements BodyImport {
     const skipped = Math.min(this.#skipBytes, bytes.length);
     this.#skipBytes -= skipped;
     if (skipped === bytes.length) return undefined;
-    // Where another import has taken over, its raw text is enough.
+    // If another import has taken over, its raw text is enough.
     const refused = await this.#ingest.drain();
     if (refused) return refused;
     const run = { conversation: this.#conversation, run: rawRun(this.#head) };

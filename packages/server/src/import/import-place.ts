@@ -21,13 +21,13 @@ const LEGACY_CHARS = 16;
 
 interface ImportPlace {
   readonly conversation: ConversationId;
-  /** What the conversation remembers of this import; undefined: nothing is there yet. */
+  /** What the conversation stores about this import; undefined: nothing is there yet. */
   readonly mark: JsonObject | undefined;
 }
 
 /**
- * `isSame`: whether a mark is that of this import. `again`: what was imported and then deleted is imported once more, into
- * another conversation, since ids are not given twice; otherwise it stays deleted.
+ * `isSame`: whether a mark is that of this import. `again`: an imported and then deleted conversation is imported once
+ * more, into another one, since ids are never reused; otherwise it stays deleted.
  */
 export async function importPlace(
   kernel: Kernel,
@@ -58,7 +58,7 @@ function removedAt({ problem: code, details }: Problem): number | undefined {
   return code === "gone" ? (details?.["removed_at"] as number | undefined) : undefined;
 }
 
-/** Why something is not imported that nobody has asked for by its name. */
+/** Why something that the user has not named is not imported. */
 export function deletedBefore({ details }: Pick<Problem, "details">): Problem {
   return problem(
     "gone",

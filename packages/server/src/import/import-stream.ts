@@ -85,7 +85,7 @@ function parseLine(text: string): Readonly<Record<string, unknown>> | string {
   }
 }
 
-/** The same, written down first. */
+/** The same, spooled to disk first. */
 export async function auditedImport(
   audit: Audit,
   kernel: Kernel,

@@ -1,12 +1,12 @@
 /** Bounds of imports: what is read and written at once. */
 
 // Import export
-/** What one write of an import takes. */
+/** The size of one write of an import. */
 export const BATCH_BLOCKS = 100;
 export const BATCH_CHARS = 4 * 1024 * 1024;
 /** A conversation's record is written with every change of it: it stays small. */
 export const MOST_SESSIONS = 100;
-/** What a refusal repeats of a line. */
+/** The part of a line that an error repeats. */
 export const SAID_CHARS = 80;
 
 // Import stream
@@ -14,11 +14,11 @@ export const SAID_CHARS = 80;
 export const LINE_BYTES = 256 * 1024 * 1024;
 
 // Log body
-/** A log that has not changed for this long is taken for finished. */
+/** A log that has not changed for this long counts as finished. */
 export const LIVE_MS = 10 * 60_000;
 export const LOG_EVENTS_PER_LINE = 100;
 export const RAW_PIECE_BYTES = 256 * 1024;
 
 // Session logs
-/** What is read of a log at once. */
+/** How much of a log is read at once. */
 export const LOG_CHUNK_BYTES = 256 * 1024;

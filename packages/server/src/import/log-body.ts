@@ -14,19 +14,19 @@ import { LOG_EVENTS_PER_LINE, RAW_PIECE_BYTES } from "./limits.ts";
 import type { SessionLog } from "./session-logs.ts";
 
 /**
- * What becomes of the open end of a live log: `hold` leaves what is open out until it is finished, `leave` writes it and
- * leaves it open, for an import that follows the log.
+ * How to treat the open end of a live log: `hold` leaves open blocks out until they are finished, `leave` writes them
+ * and leaves them open, for an import that follows the log.
  */
 export type OpenEnd = "close" | "hold" | "leave";
 
-/** What is in a log now. */
+/** The log's current content. */
 export interface LogContent {
   readonly events: readonly BlockEvent[];
-  /** When it began. */
+  /** Its start. */
   readonly from: number;
 }
 
-/** Throws what the disk says of a file that cannot be read. */
+/** Throws the system's error for an unreadable file. */
 export function readLog({ provider, files, name, changedAt }: SessionLog, openEnd: OpenEnd): LogContent {
   const all = provider.importLog?.(files, name) ?? [];
   const events = openEnd === "close" ? all : withoutOpenEnd(all, openEnd);
@@ -56,7 +56,7 @@ export async function* logBody(
   yield line({ type: "end" });
 }
 
-/** The events without the closing of what the log has left open; with `hold`, also without what is open itself. */
+/** The events without closing what the log has left open; with `hold`, also without the open blocks themselves. */
 function withoutOpenEnd(events: readonly BlockEvent[], openEnd: OpenEnd): readonly BlockEvent[] {
   let end = events.length;
   const open = new Set<string>();

@@ -40,7 +40,7 @@ interface LogPlaces {
   readonly only?: readonly string[];
 }
 
-/** Where each program keeps its sessions. */
+/** Where each program stores its sessions. */
 export function logHome(provider: string, env: LogPlaces["env"]): string | undefined {
   const home = env["HOME"] || homedir();
   if (provider === "claude") return env["CLAUDE_CONFIG_DIR"] || join(home, ".claude");
@@ -63,7 +63,7 @@ export function findSessions({ env, only }: LogPlaces): readonly SessionLog[] {
   return found.sort((a, b) => a.changedAt - b.changedAt);
 }
 
-/** A log file that somebody names, with what lies beside it. */
+/** A log file that the user names, with the files beside it. */
 export function sessionAt(provider: Provider, path: string): SessionLog | undefined {
   const folder = dirname(path);
   const own = path.replace(/\.jsonl$/, "");
@@ -120,7 +120,7 @@ class Disk {
     };
   }
 
-  /** Undefined also where the file cannot be read: whoever imports it says so. */
+  /** Undefined also if the file cannot be read: the import reports that. */
   parentThread(file: LogFile, path: string): string | undefined {
     if (!this.#parents.has(path)) this.#parents.set(path, parentOf(file));
     return this.#parents.get(path);
@@ -146,7 +146,7 @@ function parentOf(file: LogFile): string | undefined {
   }
 }
 
-/** Undefined where there is none, or something else: reading a pipe would wait for ever. */
+/** Undefined if there is none, or something else: reading a pipe would wait forever. */
 function plainFile(path: string): Stats | undefined {
   try {
     const stat = statSync(path);

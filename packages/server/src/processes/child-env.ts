@@ -9,11 +9,11 @@
 import type { Environment } from "./child-mark.ts";
 import { codexKeys } from "./codex-keys.ts";
 
-/** Who is started. `helper`: programs of ours, which need to be found and nothing more. */
+/** The started program. `helper`: programs of ours, which need to be found and nothing more. */
 export const CHILD_KINDS = ["claude", "codex", "acp", "shell", "helper"] as const;
 export type ChildKind = (typeof CHILD_KINDS)[number];
 
-/** Where things are, who one is, what language and terminal: no secrets, and hardly a program works without. */
+/** Paths, user, language and terminal: no secrets, and hardly a program works without. */
 const PLACES =
   /^(PATH|HOME|USER|LOGNAME|USERNAME|SHELL|PWD|HOSTNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TZDIR|TMPDIR|TMP|TEMP|XDG_[A-Z_]+|BLOCKYARD_CHILD)$/;
 
@@ -23,7 +23,7 @@ const WINDOWS =
 const TERMINAL =
   /^(TERM|COLORTERM|TERM_PROGRAM(_VERSION)?|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR(_FORCE)?|CI)$/;
 
-/** Ways to the network. A proxy's address may hold its password: without it nothing behind the proxy works. */
+/** Network settings. A proxy's address may contain its password: without it nothing behind the proxy works. */
 const NETWORK =
   /^((https?|all|no|ftp)_proxy|(HTTPS?|ALL|NO|FTP)_PROXY|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|NODE_USE_(SYSTEM_CA|ENV_PROXY)|CURL_CA_BUNDLE|REQUESTS_CA_BUNDLE|GIT_SSL_CAINFO)$/;
 
@@ -51,7 +51,7 @@ const LISTS: Readonly<Record<ChildKind, (env: Environment) => readonly RegExp[]>
     ...(isOn(env["CLAUDE_CODE_USE_VERTEX"]) ? [VERTEX] : []),
   ],
   codex: () => [...EVERYDAY, SESSION, CODEX],
-  // Which keys are an agent's own is known only by who starts it.
+  // Only the caller that starts an agent knows its keys.
   acp: () => [...EVERYDAY, SESSION],
   shell: () => EVERYDAY,
   helper: () => [PLACES, WINDOWS],
@@ -66,7 +66,9 @@ export function childEnvironment(kind: ChildKind, env: Environment, own?: RegExp
   );
 }
 
-/** Whether a variable may stand where every program of the same user can read it: in the environment of the server itself. */
+/**
+ * Whether a variable may be where every program of the same user can read it: in the environment of the server itself.
+ */
 export function isPublic(name: string): boolean {
   return EVERYDAY.some((list) => list.test(name)) || RUNTIME.test(name);
 }
@@ -74,7 +76,7 @@ export function isPublic(name: string): boolean {
 /** What acts on a program before its first line runs, and so cannot be handed to it later. */
 const RUNTIME = /^(NODE_[A-Z0-9_]+|LD_[A-Z_]+|DYLD_[A-Z_]+|MALLOC_[A-Z_]+|UV_[A-Z_]+|V8_[A-Z_]+)$/;
 
-/** Never what makes a shell do more than it is told, nor what is the server's own. */
+/** Never variables that make a shell do more than it is told, nor the server's own. */
 function passedOn(env: Environment): readonly string[] {
   const names = (env["BLOCKYARD_PASS"] ?? "").split(/[\s,]+/);
   return names.filter(

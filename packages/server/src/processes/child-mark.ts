@@ -20,7 +20,7 @@ export function withMark(env: Environment, mark: string): Environment {
   return { ...env, [VARIABLE]: outer === undefined ? mark : `${outer} ${mark}` };
 }
 
-/** For a child: nothing that is meant for the server itself, except marks. */
+/** For a child: nothing meant for the server itself, except marks. */
 export function withoutOurs(env: Environment): Environment {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => name === VARIABLE || !name.startsWith("BLOCKYARD_")),
@@ -38,7 +38,7 @@ export async function findMarked(mark: string): Promise<readonly number[]> {
 }
 
 async function carries(pid: number, mark: string): Promise<boolean> {
-  // Somebody else's, or gone in the meantime, or dead and not yet reaped: none of those can be read.
+  // Another user's, or gone in the meantime, or dead and not yet reaped: none of those can be read.
   const environ = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
   const line = environ.split("\0").find((each) => each.startsWith(`${VARIABLE}=`));
   if (line === undefined) return false;
@@ -48,7 +48,7 @@ async function carries(pid: number, mark: string): Promise<boolean> {
     .some((each) => each === mark || each.startsWith(`${mark}.`));
 }
 
-/** Kills them, and what they start meanwhile; answers with how many there were. */
+/** Kills them, and what they start meanwhile; returns their number. */
 export async function killMarked(mark: string): Promise<number> {
   const killed = new Set<number>();
   for (let round = 0; round < MARK_ROUNDS; round++) {

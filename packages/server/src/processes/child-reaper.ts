@@ -14,5 +14,5 @@ process.stdin.on("close", async () => {
   process.exit(0);
 });
 process.stdin.resume();
-// A terminal's Ctrl-C is the server's business: it still needs somebody when it dies of it.
+// A terminal's Ctrl-C is for the server, which still needs the reaper when it dies of it.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);

@@ -1,4 +1,4 @@
-/** Child processes: what they are given, how they end, what they leave. Whole turns are in test/e2e/lifecycle. */
+/** Child processes: their environment, how they end, what they leave. Whole turns are in test/e2e/lifecycle. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,14 +34,14 @@ describe("a child", () => {
     expect(end).toEqual({ code: 3, signal: null, stderr: "err\n" });
   });
 
-  it("[D1] gives its output also to whoever reads when it has ended", async () => {
+  it("[D1] gives its output also to a reader that comes after its end", async () => {
     const child = new Child({ file: "/bin/sh", args: ["-c", "echo out"], cwd: home, env }, tracker);
     await vi.waitFor(async () => expect(await tracker.living()).toEqual([]), WAIT);
-    for (let i = 0; i < 5; i++) await new Promise(setImmediate); // until Node has heard of its end
+    for (let i = 0; i < 5; i++) await new Promise(setImmediate); // until Node has noticed its end
     expect((await run(child)).out).toBe("out\n");
   });
 
-  it("[D5] sees the environment without what is the server's own", async () => {
+  it("[D5] sees the environment without the server's own variables", async () => {
     const { out } = await run(start("env"));
     expect(out).toContain("GIVEN=yes");
     expect(out).not.toContain("secret");
@@ -53,7 +53,7 @@ describe("a child", () => {
     expect((await run(child)).end).toMatchObject({ code: null, failed: expect.stringContaining("ENOENT") });
   });
 
-  it("[D1] has ended also where something that follows fails, and says so", async () => {
+  it("[D1] has ended even if a later step fails, and reports that", async () => {
     const onGone = () => {
       throw new Error("nothing was put back");
     };
@@ -62,10 +62,10 @@ describe("a child", () => {
     expect(end).toMatchObject({ code: 3, stderr: expect.stringContaining("nothing was put back") });
   });
 
-  it("[D2] takes with it what it started, in its group or out of it", async () => {
+  it("[D2] takes its children with it, in its group or out of it", async () => {
     const child = start("setsid sleep 100 >/dev/null 2>&1 & sleep 100 & echo started; wait");
     for await (const _ of child.output()) {
-      // A process that is just becoming another program shows nothing of itself for a moment.
+      // A process that is just executing another program shows nothing of itself for a moment.
       await vi.waitFor(async () => expect((await tracker.living()).length).toBeGreaterThanOrEqual(3), WAIT);
       child.kill();
     }
@@ -73,7 +73,7 @@ describe("a child", () => {
     expect(await tracker.living()).toEqual([]);
   });
 
-  it("[D2] [D4] that hears no signal is killed", async () => {
+  it("[D2] [D4] that ignores signals is killed", async () => {
     const child = start("trap '' INT TERM; echo ready; while :; do sleep 1; done");
     for await (const _ of child.output()) child.stop();
     expect((await child.ended).signal).toBe("SIGKILL");

@@ -16,23 +16,23 @@ export interface ChildSpec {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** It has nothing to read. */
   readonly isMute?: boolean;
-  /** What is to be done when nothing of it is left. */
+  /** Called when nothing of it is left. */
   readonly onGone?: () => void;
 }
 
 export interface ChildEnd {
   readonly code: number | null;
   readonly signal: string | null;
-  /** The end of what it wrote to stderr. */
+  /** The end of its stderr. */
   readonly stderr: string;
   /** It could not be started. */
   readonly failed?: string;
 }
 
 interface ChildCare {
-  /** How long it gets between one signal and the next, and what holds its pipes open after it is gone. */
+  /** The time between one signal and the next, and before its pipes are closed after it is gone. */
   readonly graceMs?: number | undefined;
-  /** Told what it writes to stderr, as it comes. */
+  /** Receives its stderr as it comes. */
   readonly onErrors?: (bytes: Uint8Array) => void;
 }
 
@@ -56,7 +56,7 @@ export class Child {
     const started = start(spec, env);
     this.#process = started instanceof Error ? undefined : started;
     this.#process?.stdin?.on("error", () => undefined); // it may be gone before it has read everything
-    // Held until somebody reads: of a child that has ended already, Node would throw away what nobody listens to.
+    // Held until somebody reads: for a child that has ended already, Node would discard unread output.
     this.#process?.stdout?.on("readable", () => undefined);
     this.#process?.stderr?.on("data", (bytes: Buffer) => {
       onErrors?.(bytes);
@@ -66,17 +66,17 @@ export class Child {
       const end = async (end: Omit<ChildEnd, "stderr">) => {
         if (this.#isOver) return;
         this.#isOver = true;
-        this.#signal("SIGKILL"); // what it left behind in its group,
+        this.#signal("SIGKILL"); // what it left in its group,
         this.#isGone = true;
         await this.#tracker.end(this.#mark); // and what had moved out of it
         try {
           spec.onGone?.();
         } catch (error) {
-          this.#stderr += String(error); // whoever waits for the end is told, and waits no longer
+          this.#stderr += String(error); // callers waiting for the end are told, and wait no longer
         }
         resolve({ ...end, stderr: this.#stderr });
       };
-      // The system blames the program where it is the folder that is missing.
+      // The system blames the program when the folder is missing.
       const fail = ({ message }: Error) =>
         void end({
           code: null,
@@ -99,7 +99,7 @@ export class Child {
     return child === undefined || child.exitCode !== null || child.signalCode !== null;
   }
 
-  /** It is gone; what it left is being cleared up, which on a busy machine takes its time. */
+  /** It is gone; its children are being ended, which takes time on a busy machine. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -132,7 +132,7 @@ export class Child {
     setTimeout(() => this.kill(), 2 * this.#graceMs).unref();
   }
 
-  /** Everything at once: what has moved out of its group could keep its pipes open. */
+  /** Everything at once: processes that have moved out of its group could keep its pipes open. */
   kill(): void {
     if (this.#isOver) return;
     this.#signal("SIGKILL");
@@ -150,7 +150,7 @@ export class Child {
   }
 }
 
-/** Some failures are thrown at once: an argument with U+0000 in it, or more of them than the system takes. */
+/** Some failures are thrown at once: an argument with U+0000 in it, or more of them than the system accepts. */
 function start({ file, args, cwd, isMute }: ChildSpec, env: ChildSpec["env"]): ChildProcess | Error {
   try {
     return spawn(file, [...args], {
@@ -166,7 +166,7 @@ function start({ file, args, cwd, isMute }: ChildSpec, env: ChildSpec["env"]): C
 
 /**
  * The file of a command, from PATH; undefined if it is not there. Folders of PATH that are relative, or inside the
- * workspace, are not searched: whoever writes there would choose what runs.
+ * workspace, are not searched: anybody who writes there would choose what runs.
  */
 export function findCommand(name: string, path: string | undefined, root?: string): string | undefined {
   const folders = (path ?? "")
@@ -189,7 +189,7 @@ function isInside(folder: string, root: string | undefined): boolean {
   return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-/** Where links lead; of what is not there, the path itself. */
+/** The target of links; for a missing file, the path itself. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

@@ -19,6 +19,6 @@ export function codexKeys(env: Environment): readonly string[] {
       .map(([, name = ""]) => name)
       .filter((name) => !name.startsWith("BLOCKYARD_"));
   } catch {
-    return []; // none, or none that can be read: Codex says so itself
+    return []; // none, or an unreadable one: Codex reports that itself
   }
 }

@@ -1,4 +1,4 @@
-/** In which folder something works: its own, the caller's, or one that somebody has named; never another one silently. */
+/** The folder in which something works: its own, the caller's, or a named one; never silently another one. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,12 +35,12 @@ it.each([
   ["the caller's is elsewhere", { callers: beside }, "conflict", false],
   ["the conversation's is gone", { own: join(root, "gone"), callers: root }, "not_found", true],
   ["it is a file", { own: join(root, "file") }, "not_found", true],
-])("[D14] is asked for where %s", (_, wish, code, missing) => {
+])("[D14] is asked for if %s", (_, wish, code, missing) => {
   const asked = folderFor(root, { whose: "conversation", ...wish });
   expect(asked).toMatchObject({ problem: code, details: { ask: "cwd", root, missing } });
 });
 
-it("[D14] a folder that is named is a whole path of one that is there", () => {
+it("[D14] a named folder is an absolute path of an existing one", () => {
   for (const chosen of ["src", join(base, "gone"), join(root, "file")])
     expect(isProblem(folderFor(root, { whose: "command", chosen }))).toBe(true);
 });

@@ -14,7 +14,7 @@ interface FolderWish {
   readonly chosen?: string | undefined;
   /** The folder that the conversation or the command has. */
   readonly own?: string | undefined;
-  /** The caller's, where there is no other. */
+  /** The caller's, if there is no other. */
   readonly callers?: string | undefined;
   /** What has the folder, for the question. */
   readonly whose: "conversation" | "command";

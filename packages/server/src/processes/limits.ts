@@ -1,11 +1,11 @@
 /** Bounds of child processes. */
 
 // Child mark
-/** How often marked processes are looked for and killed: they may start others meanwhile. */
+/** How often marked processes are searched for and killed: they may start others meanwhile. */
 export const MARK_ROUNDS = 20;
 
 // Child
-/** What is kept of the end of a process's errors. */
+/** How much of the end of a process's errors is kept. */
 export const STDERR_TAIL_CHARS = 8 * 1024;
 /** How long a process has to end by itself. */
 export const GRACE_MS = 3_000;

@@ -40,19 +40,19 @@ export class ProcessTracker {
     this.swept = killMarked(this.#home);
   }
 
-  /** The environment for one child, by whose mark it and what it starts can be ended. */
+  /** The environment for one child, with a mark by which it and its children can be ended. */
   adopt(env: Environment): Adopted {
     this.#reaper ??= this.#startReaper();
     const mark = `${this.#server}.${randomBytes(6).toString("hex")}`;
     return { env: withMark(withoutOurs(env), mark), mark };
   }
 
-  /** Ends what one child has left. */
+  /** Ends the remaining processes of one child. */
   end(mark: string): Promise<number> {
     return killMarked(mark);
   }
 
-  /** What this server has started and is still alive. */
+  /** Living processes that this server has started. */
   living(): Promise<readonly number[]> {
     return findMarked(this.#server);
   }
@@ -67,7 +67,7 @@ export class ProcessTracker {
     const reaper = spawn(
       process.execPath,
       ["--disable-warning=ExperimentalWarning", REAPER, this.#server],
-      // A group of its own: what ends the server's group must not end the one that clears up after it.
+      // A group of its own: a signal to the server's group must not end the reaper.
       {
         stdio: ["pipe", "ignore", "ignore"],
         detached: true,

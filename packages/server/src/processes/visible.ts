@@ -8,13 +8,13 @@
 import { spellAlike } from "@blockyard/kernel";
 import { RUN_CHARS } from "./limits.ts";
 
-/** Controls, format characters, what has no meaning yet, separators, what is drawn as nothing, and our own brackets. */
+/** Control and format characters, unassigned ones, separators, characters without a glyph, and our own brackets. */
 const HIDDEN = /\p{C}|\p{Z}|\p{Default_Ignorable_Code_Point}|[⟨⟩]/u;
 const PLAIN = new Set([" ", "\n"]);
 const RUNS = / {17,}|\n{17,}|./gsu;
 
 export function visible(text: string): string {
-  // A letter that only looks Latin is spelt out last: our own brackets are, too.
+  // Latin lookalikes are spelled out last, since our own brackets are, too.
   const plain = text.replace(RUNS, (part) => {
     if (part.length > RUN_CHARS) return spelt(part[0] as string, part.length);
     return !PLAIN.has(part) && HIDDEN.test(part) ? spelt(part) : part;
@@ -22,7 +22,7 @@ export function visible(text: string): string {
   return spellAlike(plain, (letter) => spelt(letter));
 }
 
-/** The same of a name, which has no lines: one that is made of several could pass for several names. */
+/** The same for a name, which has no lines: one with several lines could pass for several names. */
 export function visibleName(name: string): string {
   return visible(name).replaceAll("\n", spelt("\n"));
 }

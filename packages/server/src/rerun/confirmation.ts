@@ -7,7 +7,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { type Env, type Problem, problem } from "@blockyard/kernel";
 import { CONFIRM_MS, MAX_OPEN_CONFIRMATIONS } from "./limits.ts";
 
-/** What is confirmed. */
+/** The subject of the confirmation. */
 export interface Subject {
   readonly by: string;
   readonly block: string;
@@ -18,12 +18,12 @@ export interface Subject {
   readonly folder: string;
   /** The folder that was named instead of the block's, where one was. */
   readonly chosen?: string | undefined;
-  /** How it would be confined, in words; and whether the network was asked for. */
+  /** How it would be confined, in words; and whether the network was requested. */
   readonly sandbox: string;
   readonly network?: boolean | undefined;
 }
 
-/** What the owner may choose for one run. */
+/** The owner's options for one run. */
 export interface RunWish {
   readonly chosen?: string | undefined;
   readonly network?: boolean | undefined;
@@ -58,12 +58,12 @@ export class Confirmations {
     return { confirmation, expiresAt: this.#env.now() + CONFIRM_MS };
   }
 
-  /** What was asked for when it was made. */
+  /** The request it was made for. */
   wish(confirmation: string): RunWish {
     return this.#open.get(confirmation)?.wish ?? {};
   }
 
-  /** Uses one up, whatever comes of it; undefined if it was good for this. */
+  /** Uses one up, whatever the outcome; undefined if it was valid for this. */
   take(confirmation: string, subject: Subject): Problem | undefined {
     const open = this.#open.get(confirmation);
     this.#open.delete(confirmation);

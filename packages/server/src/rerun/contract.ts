@@ -55,5 +55,5 @@ export const commandStop = contract({
   output: z.object({ stopped: z.boolean() }),
 });
 
-/** What the owner can ask of commands. */
+/** What the owner can request of commands. */
 export const rerunContracts = [commandConfirm, commandRun, commandStop] as const;

@@ -6,13 +6,13 @@ export const CONFIRM_MS = 60_000;
 export const MAX_OPEN_CONFIRMATIONS = 100;
 
 // Contract
-/** How long a command may run, if nothing else is said. */
+/** A command's time limit by default. */
 export const RERUN_MS = 10 * 60_000;
 
 // Output
-/** What a command may print; the rest is counted and left out. */
+/** The limit on a command's output; the rest is counted and left out. */
 export const OUTPUT_CHARS = 8 * 1024 * 1024;
-/** What may wait to be written before the command is paused. */
+/** Unwritten output before the command is paused. */
 export const UNWRITTEN_CHARS = 256 * 1024;
 
 // Rerun

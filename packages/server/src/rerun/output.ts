@@ -68,7 +68,7 @@ export class Output {
     this.#sinceDrain += kept.length;
     this.#dropped += text.length - kept.length;
     if (kept === "") return;
-    // One after the other: accepting a piece looks at the block first, and pieces must not overtake each other.
+    // One after the other: accepting a piece first checks the block, and pieces must not overtake each other.
     this.#last = this.#last.then(() => this.#kernel.append(this.#block, this.#agent, kept));
   }
 }

@@ -37,7 +37,7 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), "blockyard-rerun-")));
 const root = join(folder, "root");
 const tracker = new ProcessTracker(join(folder, "home"));
 const kernel = new Kernel(nodeEnv, new MemoryStore("epoch"));
-/** An environment that tries to meddle: every start-up file that bash could be made to read leaves a trace. */
+/** A hostile environment: every start-up file that bash could be made to read leaves a trace. */
 const env = {
   PATH: "/usr/bin:/bin",
   HOME: folder,
@@ -173,7 +173,7 @@ describe("what runs", () => {
     expect(block.metadata["stderr"]).toMatch(why);
   });
 
-  it("[D8] more output than is kept is counted", async () => {
+  it("[D8] output over the limit is counted", async () => {
     const block = await rerun(await command("head -c 9000000 /dev/zero | tr '\\0' x"));
     expect(block.text.length).toBe(8 * 1024 * 1024);
     expect(block.metadata).toMatchObject({ truncatedChars: 9_000_000 - 8 * 1024 * 1024, exitCode: 0 });
@@ -256,7 +256,7 @@ describe("what is refused", () => {
     await untouched(await run(id, confirmation), "conflict");
   });
 
-  it("[D9] [R46] one that was used, also by two at once", async () => {
+  it("[D9] [R46] a used one, also by two at once", async () => {
     const id = await command(`echo run >> ${marker}`, { cwd: root });
     const { confirmation } = await call("command.confirm", { block_id: id });
     const answers = await Promise.all([1, 2, 3].map(() => run(id, confirmation)));
@@ -316,7 +316,7 @@ describe("what is refused", () => {
     await untouched(await call("command.confirm", { block_id: `${conversation}/x/999` }), "not_found");
   });
 
-  it("[D9] [R46] one that is older than a minute, whatever the wall clock says", async () => {
+  it("[D9] [R46] one older than a minute, whatever the wall clock says", async () => {
     const env = new VirtualEnv(1);
     const confirmations = new Confirmations(env);
     const subject = { by: "ann", block: "b", version: 1, command: "c", cwd: "", folder: "/", sandbox: "s" };

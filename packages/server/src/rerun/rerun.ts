@@ -36,7 +36,7 @@ interface RerunOptions {
   readonly tracker: ProcessTracker;
   /** Without one, commands are not confined. */
   readonly sandbox?: Sandbox;
-  /** Takes secrets out of what is stored. */
+  /** Removes secrets from stored text. */
   readonly isRedacted?: boolean;
 }
 
@@ -70,7 +70,7 @@ export class Reruns {
     this.#confirmations = new Confirmations(options.kernel.env);
   }
 
-  /** What would run, for the owner to look at; and the word that lets it. */
+  /** What would run, for the owner to check; and the token that permits it. */
   async confirm(by: string, id: BlockId, wish: RunWish = {}): Promise<Confirmed | Problem> {
     const subject = await this.#subject(by, id, wish);
     if (isProblem(subject)) return subject;
@@ -83,7 +83,7 @@ export class Reruns {
   /** Runs it; the new block, in which its output appears. */
   async run(by: string, id: BlockId, confirmation: string, limitMs: number): Promise<BlockId | Problem> {
     const subject = await this.#subject(by, id, this.#confirmations.wish(confirmation));
-    // Used up even where the block is gone by now: a confirmation never gets a second chance.
+    // Used up even if the block is gone by now: a confirmation never gets a second chance.
     const none = { by, block: id, version: -1, command: "", cwd: "", folder: "", sandbox: "" };
     const refused = this.#confirmations.take(confirmation, isProblem(subject) ? none : subject);
     if (isProblem(subject)) return subject;
@@ -117,7 +117,7 @@ export class Reruns {
     await Promise.all(all.map(({ done }) => done));
   }
 
-  /** The block as it stands now: what is confirmed, and what is compared when it is to run. */
+  /** The block's current state: what is confirmed, and compared when it is to run. */
   async #subject(by: string, id: BlockId, { chosen, network }: RunWish): Promise<Subject | Problem> {
     const { kernel, root } = this.#options;
     const block = await kernel.block(id);
@@ -133,7 +133,7 @@ export class Reruns {
     return { by, block: id, version: block.version, command, cwd: own, folder, chosen, sandbox, network };
   }
 
-  /** Where it ran: as the block says, else where its conversation works. Empty where neither is known. */
+  /** Where it ran: as the block says, else where its conversation works. Empty if neither is known. */
   async #ownFolder({ conversation, metadata }: Block): Promise<string | Problem> {
     const cwd = metadata.cwd ?? "";
     if (isAbsolute(cwd)) return cwd;
@@ -145,7 +145,7 @@ export class Reruns {
 
   /** Only if the block is, in the commit itself, still what was confirmed. */
   async #create({ by, block, version, command, folder, sandbox }: Subject): Promise<BlockId | Problem> {
-    // It dies with this process, whoever asked for it: a start must find whose it was.
+    // It dies with this process, whoever requested it: a restart must find its node.
     const { node = "local" } = this.#options.kernel;
     const created = await this.#options.kernel.writeBlock<Block>(block, {
       agent: by,

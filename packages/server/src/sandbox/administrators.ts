@@ -15,7 +15,7 @@ const PLACES: Readonly<Record<string, number>> = {
   ...{ "/var/backups": 2, "/var/cache": 2, "/var/lib": 2, "/var/log": 2, "/var/spool": 2 },
 };
 
-/** `spared`: folders with which a program works; neither they nor what is around them is hidden. */
+/** `spared`: folders that a program works with; neither they nor their parents are hidden. */
 export function administratorsOnly(spared: readonly string[], places = PLACES): readonly string[] {
   if (process.getuid?.() !== 0) return [];
   const found: string[] = [];
@@ -32,12 +32,12 @@ export function administratorsOnly(spared: readonly string[], places = PLACES): 
   return found;
 }
 
-/** The administrator's own home folder, which need not be the one that the server was given. */
+/** The administrator's own home folder, which need not be the one in the server's environment. */
 export function administratorsHome(): readonly string[] {
   return process.getuid?.() === 0 ? [userInfo().homedir] : [];
 }
 
-/** Whether it is the administrator's, and others may not look into it. */
+/** Whether it is the administrator's, and others cannot read it. */
 function isClosed(stat: Stats): boolean {
   const needed = stat.isDirectory() ? 0o001 : stat.isFile() ? 0o004 : 0;
   return (stat.uid === 0 || stat.gid === 0) && (stat.mode & needed) !== needed;

@@ -14,14 +14,14 @@ import type { KeptPath } from "./kept-places.ts";
 export interface Confinement {
   /** Folders that it may write to. */
   readonly writable: readonly string[];
-  /** Below those, what it may read and not write: what git obeys. */
+  /** Inside those, what it may read and not write: files that git obeys. */
   readonly kept: readonly KeptPath[];
-  /** Files in a place that is hidden or its own, which it sees all the same. */
+  /** Files in a hidden or private place that it sees anyway. */
   readonly readable?: readonly string[];
   readonly hidden: readonly HiddenPath[];
   /** Of other programs, with a place in the file system: they are not found. */
   readonly sockets: readonly string[];
-  /** An empty file, which stands where a file is hidden: one that cannot be read would break programs that look for it. */
+  /** An empty file that replaces a hidden file: an unreadable one would break programs that look for it. */
   readonly empty: string;
   readonly network: boolean;
   readonly cwd: string;
@@ -34,15 +34,16 @@ export function bubblewrapArgs(confinement: Confinement): readonly string[] {
   const { writable, kept, readable = [], hidden, sockets, empty, network, cwd } = confinement;
   const hide = ({ path, isFolder }: HiddenPath) =>
     isFolder ? ["--tmpfs", path] : ["--ro-bind", empty, path];
-  // A folder that is hidden and has the workspace inside is hidden first; all others after it, so that they stay hidden.
+  // A folder that is hidden and has the workspace inside is hidden first; all others after it, so that they
+  // stay hidden.
   const isAround = ({ path }: HiddenPath) => writable.some((folder) => isInside(path, folder));
   return [
     ...["--unshare-all", ...(network ? ["--share-net"] : []), "--die-with-parent", "--cap-drop", "ALL"],
     ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
-    // What the kernel does is not for it to set: the administrator could, and anybody some of it.
+    // Kernel settings are read-only: the administrator could change them, and anybody some of them.
     ...["--ro-bind", "/proc/sys", "/proc/sys"],
     ...["--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--tmpfs", "/run"],
-    // Names are looked up in here, where there is a network.
+    // Names are resolved in here, if there is a network.
     ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
     ...hidden.filter(isAround).flatMap(hide),
     ...writable.flatMap((folder) => ["--bind", folder, folder]),
@@ -60,7 +61,7 @@ function isGone(path: string, { hidden, writable }: Confinement): boolean {
   return places.some((place) => isInside(place, path));
 }
 
-/** What is mounted cannot be moved or replaced either. */
+/** A mount cannot be moved or replaced either. */
 function keep({ path, isFolder, isMissing, isHeld, link }: KeptPath, empty: string): readonly string[] {
   if (link !== undefined) return [];
   if (isHeld) return ["--bind", path, path];
@@ -89,7 +90,7 @@ export function seatbeltProfile({ writable, kept, hidden, network }: Confinement
   ].join("\n");
 }
 
-/** Not with what is below it. */
+/** Without its children. */
 function isAlone({ isHeld, link }: KeptPath): boolean {
   return isHeld === true || link !== undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Ways out of the sandbox, each tried on the real system: the rights of the one who runs the server, what the kernel lets be set,
- * sockets of other programs, what is hidden in a home folder, and the folders of git that are inside of `.git`.
+ * Ways out of the sandbox, each tried on the real system: the rights of the server's user, kernel settings, sockets of
+ * other programs, hidden places in a home folder, and git's folders inside `.git`.
  */
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync } from "node:fs";
@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 describe.runIf(mayConfine)("[AC310] a confined command has no rights, whoever runs the server", () => {
-  it("holds no capability, so that it can take away nothing that hides something", async () => {
+  it("holds no capability, so that it can uncover nothing that is hidden", async () => {
     expect(
       await confined("grep -E '^Cap(Prm|Eff|Bnd)' /proc/self/status | grep -vc '0000000000000000$'"),
     ).toBe("0\n");
@@ -59,7 +59,7 @@ describe.runIf(mayConfine)("[AC310] a confined command has no rights, whoever ru
     expect(await confined(`unshare -Urm sh -c 'umount ${data}; cat ${data}/token'`)).not.toContain(SECRET);
   });
 
-  it.runIf(process.getuid?.() === 0)("does not read what is the administrator's alone", async () => {
+  it.runIf(process.getuid?.() === 0)("does not read the administrator's own files", async () => {
     expect((await confined("cat /etc/shadow /etc/gshadow; echo end")).replaceAll(/^cat: .*\n/gm, "")).toBe(
       "end\n",
     );
@@ -111,7 +111,7 @@ describe.runIf(mayConfine)("[AC311] a confined command finds no socket of anothe
 });
 
 describe("[AC312] of what is hidden in a home folder a command sees the tools", () => {
-  /** Of programs that nobody has written down here, on purpose. */
+  /** For programs that are not listed here, on purpose. */
   const UNKNOWN = [
     ...[
       ".pulumi/credentials.json",
@@ -128,21 +128,18 @@ describe("[AC312] of what is hidden in a home folder a command sees the tools", 
     ...[".local/share/mise/x", ".config/git/ignore", ".mytool/lib/x", "notes.txt"],
   ];
 
-  it.runIf(mayConfine)(
-    "and neither logins of programs that are not known, nor what it links to",
-    async () => {
-      for (const name of [...UNKNOWN, ...TOOLS]) plant(join(home, name));
-      mkdirSync(join(home, ".mytool/bin"), { recursive: true });
-      plant(join(home, ".dotfiles/gitconfig"), "[user]\n\tname = Ann\n");
-      plant(join(home, ".dotfiles/secret"));
-      symlinkSync(".dotfiles/gitconfig", join(home, ".gitconfig"));
-      symlinkSync("code", join(home, ".shortcut"));
-      const seen = (await confined(`cd ${home}; grep -rl ${SECRET} .`)).trim().split("\n");
-      expect(seen.map((name) => name.replace("./", "")).sort()).toEqual([...TOOLS].sort());
-      expect(await confined("git config --global user.name")).toBe("Ann\n");
-      expect(await confined("echo here > here; cat here")).toBe("here\n");
-    },
-  );
+  it.runIf(mayConfine)("and neither logins of unknown programs, nor their link targets", async () => {
+    for (const name of [...UNKNOWN, ...TOOLS]) plant(join(home, name));
+    mkdirSync(join(home, ".mytool/bin"), { recursive: true });
+    plant(join(home, ".dotfiles/gitconfig"), "[user]\n\tname = Ann\n");
+    plant(join(home, ".dotfiles/secret"));
+    symlinkSync(".dotfiles/gitconfig", join(home, ".gitconfig"));
+    symlinkSync("code", join(home, ".shortcut"));
+    const seen = (await confined(`cd ${home}; grep -rl ${SECRET} .`)).trim().split("\n");
+    expect(seen.map((name) => name.replace("./", "")).sort()).toEqual([...TOOLS].sort());
+    expect(await confined("git config --global user.name")).toBe("Ann\n");
+    expect(await confined("echo here > here; cat here")).toBe("here\n");
+  });
 
   it("all of it where the home folder is the workspace", () => {
     plant(join(home, ".newcli/token"));
@@ -155,7 +152,10 @@ describe.runIf(mayConfine)(
   "[AC317] a confined command changes no repository inside of the served folder",
   () => {
     let count = 0;
-    /** A folder with repositories in it: beside each other, in a folder, open, one whose settings and hooks are files of its own. */
+    /**
+     * A folder with repositories in it: beside each other, in a folder, open, one whose settings and hooks are files of
+     * its own.
+     */
     function served(): {
       readonly at: string;
       readonly mark: string;
@@ -312,7 +312,7 @@ describe.runIf(mayConfine)(
   },
 );
 
-describe.runIf(mayConfine)("[AC321] what an earlier command has left makes nothing less kept", () => {
+describe.runIf(mayConfine)("[AC321] an earlier command's files reduce no protection", () => {
   let count = 0;
   /** A repository with a submodule, one in a folder, and an open one. */
   function served(): { readonly at: string; readonly mark: string } {

@@ -14,19 +14,19 @@ import { ledFrom } from "./git-led.ts";
 import { inOrder, isThere, type KeptPath, placed } from "./kept-places.ts";
 import { GIT_CONFIG_BYTES, GIT_FOLDER_DEPTH, GIT_FOLDERS } from "./limits.ts";
 
-/** `folders`: what may be written to; `nested`: repositories in there. */
+/** `folders`: writable ones; `nested`: repositories in there. */
 export function gitObeys(folders: readonly string[], nested: readonly string[] = []): readonly KeptPath[] {
   const room = { left: GIT_FOLDERS };
   const own = folders.flatMap((folder) => obeyedIn(folder, folders, room, false));
   const inner = nested.flatMap((folder) => [
-    // Another folder could be put in the place of a repository, too.
+    // Another folder could replace a repository, too.
     { path: folder, isFolder: true, isHeld: true } as const,
     ...obeyedIn(folder, folders, room, true),
   ]);
   return inOrder(placed([...own, ...inner], folders));
 }
 
-/** `isKnown`: it was a repository once, whatever shows of that now. */
+/** `isKnown`: it was a repository once, whatever remains of it. */
 function obeyedIn(
   folder: string,
   folders: readonly string[],
@@ -62,7 +62,7 @@ function ledTo(folder: string, file: string): readonly string[] {
   return common ? [git, resolve(git, common)] : [git];
 }
 
-/** Files and folders of hooks to which git's configuration leads, as Husky has them. */
+/** Files and folders of hooks that git's configuration names, as Husky has them. */
 function ledIn(folder: string, gits: readonly string[], folders: readonly string[]): readonly KeptPath[] {
   return ledFrom(folder, gits, folders).flatMap(({ path, isFolder }) => [
     { path, isFolder, isMissing: "may-be-empty" } as const,
@@ -92,14 +92,14 @@ function inGit(git: string): readonly KeptPath[] {
   ];
 }
 
-/** How many folders of git are still kept one by one. */
+/** How many of git's folders are still protected one by one. */
 interface Room {
   left: number;
 }
 
 /**
- * What is obeyed in the folders of git in a folder of git, with the way to it: of submodules, whose names may have slashes, and of
- * worktrees. Where there are more than can be kept one by one, nothing there is written to.
+ * The parts that git obeys in git folders inside a git folder, with their path: of submodules, whose names may have
+ * slashes, and of worktrees. If there are more than can be protected one by one, nothing there is writable.
  */
 function insideOf(git: string, room: Room): readonly KeptPath[] {
   return ["modules", "worktrees"].flatMap((name) => {
@@ -110,7 +110,7 @@ function insideOf(git: string, room: Room): readonly KeptPath[] {
   });
 }
 
-/** Whether all of it is kept. */
+/** Whether all of it is protected. */
 function look(folder: string, depth: number, kept: KeptPath[], room: Room): boolean {
   const names = foldersIn(folder);
   if (names.length === 0) return true;
@@ -125,12 +125,12 @@ function look(folder: string, depth: number, kept: KeptPath[], room: Room): bool
   });
 }
 
-/** A command can take away `HEAD`, but nothing that is kept. */
+/** A command can remove `HEAD`, but nothing that is protected. */
 function isGitFolder(path: string): boolean {
   return ["HEAD", "config", "commondir"].some((name) => isThere(join(path, name)));
 }
 
-/** Git reads the configuration of single worktrees only where its own, which is kept, says so. */
+/** Git reads the configuration of single worktrees only if its own, which is protected, says so. */
 function readsWorktrees(git: string): boolean {
   return /worktreeconfig/i.test(smallFile(join(git, "config"), GIT_CONFIG_BYTES) ?? "worktreeconfig");
 }

@@ -26,7 +26,7 @@ const AGENT_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   continue: [".continue"],
 };
 
-/** Below the home folder. What is not there is left out. */
+/** Below the home folder. Missing ones are left out. */
 const SECRETS: Readonly<Record<string, readonly string[]>> = {
   keys: [
     ".ssh",
@@ -161,12 +161,12 @@ export function hiddenPaths(
     });
 }
 
-/** In a folder that is not seen there is nothing to be hidden. */
+/** An invisible folder needs nothing hidden inside. */
 function isBelow(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => path.startsWith(`${folder}/`));
 }
 
-/** What an agent needs of what is hidden from others. */
+/** The hidden places that an agent needs for itself. */
 export function ownFolders(agent: string): readonly string[] {
   return Object.hasOwn(AGENT_FOLDERS, agent) ? (AGENT_FOLDERS[agent] ?? []) : [];
 }

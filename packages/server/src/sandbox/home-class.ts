@@ -9,7 +9,7 @@
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
 
-/** Folders whose entries are looked at one by one, each with those that are seen. */
+/** Folders whose entries are checked one by one, each with the visible ones. */
 const SEEN: Readonly<Record<string, RegExp>> = {
   ".": new RegExp(
     "^\\.(config|local|cache|gitconfig|gitignore(_global)?|gitattributes|editorconfig|tool-versions|mise(\\.toml)?|nvmrc|" +
@@ -28,13 +28,15 @@ const SEEN: Readonly<Record<string, RegExp>> = {
     /^(pip|pip-tools|uv|pypoetry|pipenv|pre-commit|go-build|golangci-lint|staticcheck|gopls|yarn|pnpm|node|node-gyp|corepack|deno|bun|typescript|ms-playwright[\w-]*|puppeteer|Cypress|electron[\w-]*|turbo|bazel[\w-]*|bazelisk|ccache|sccache|zig|cabal|stack|coursier|JNA|nix|mise|rustc|huggingface|torch|matplotlib|fontconfig|mypy|ruff|black|pytest|phpunit|composer|swiftpm|clangd|R)$/,
 };
 
-/** Paths in a home folder that no command sees. `path`: the PATH of who is confined; `writable`: where it works. */
+/**
+ * Paths in a home folder that no command sees. `path`: the PATH of the confined program; `writable`: where it works.
+ */
 export function hiddenByClass(
   home: string,
   path: string | undefined,
   writable: readonly string[],
 ): readonly string[] {
-  if (writable.includes(home)) return []; // its hidden files are those of the workspace
+  if (writable.includes(home)) return []; // its hidden files belong to the workspace
   const tools = toolsIn(home, path);
   return Object.entries(SEEN).flatMap(([folder, seen]) =>
     namesIn(join(home, folder))
@@ -46,7 +48,7 @@ export function hiddenByClass(
   );
 }
 
-/** Links in a home folder that are seen, and lead to what is not: where they lead. */
+/** The targets of visible links in a home folder that lead to hidden places. */
 export function seenLinks(home: string): readonly string[] {
   return namesIn(home).flatMap((name) => {
     const path = join(home, name);
@@ -67,7 +69,7 @@ function toolsIn(home: string, path = ""): ReadonlySet<string> {
   return new Set(entries);
 }
 
-/** What a link leads to is hidden with it: not a program of the system, nor what the command works on. */
+/** The target of a hidden link is hidden with it: not a program of the system, nor what the command works on. */
 function mayBeHidden(path: string, home: string, writable: readonly string[]): boolean {
   if (!isLink(path)) return true;
   const to = real(path);

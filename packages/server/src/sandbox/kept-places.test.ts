@@ -1,4 +1,4 @@
-// What a program has replaced is put back, whatever became of the rest of the folder meanwhile.
+// A program's replacements are reverted, whatever happened to the rest of the folder.
 
 import { mkdirSync, mkdtempSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,20 +14,20 @@ function replacedLink(): { readonly root: string; readonly kept: KeptPath } {
   return { root, kept };
 }
 
-it("[AC340] puts a link back, and keeps what stood there", () => {
+it("[AC340] restores a link, and keeps what replaced it", () => {
   const { kept } = replacedLink();
   putBack([kept]);
   expect(readlinkSync(kept.path)).toBe("script");
 });
 
-it("[AC340] puts a link back though a folder and another link's folder are gone", () => {
+it("[AC340] restores a link though a folder and another link's folder are gone", () => {
   const { root, kept } = replacedLink();
   const gone = { path: join(root, "gone/held"), isFolder: true, isHeld: true } as const;
   putBack([gone, { path: join(root, "away/link"), isFolder: false, link: "x" }, kept]);
   expect(readlinkSync(kept.path)).toBe("script");
 });
 
-it("[AC340] puts a link back though another one cannot be, and says so", () => {
+it("[AC340] restores a link though another one cannot be restored, and reports that", () => {
   const { root, kept } = replacedLink();
   mkdirSync(join(root, "loops"));
   symlinkSync("around", join(root, "loops/around"));

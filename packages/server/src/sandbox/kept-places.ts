@@ -13,7 +13,10 @@ import { LINKS_ON_A_WAY } from "./limits.ts";
 export interface KeptPath {
   readonly path: string;
   readonly isFolder: boolean;
-  /** It is not there. Something empty can stand in its place; otherwise it is taken away again when the program is gone. */
+  /**
+   * It does not exist. An empty placeholder can take its place; otherwise anything there is removed when the program is
+   * gone.
+   */
   readonly isMissing?: "may-be-empty" | "must-not-be";
   /** It may be written in, and not moved. */
   readonly isHeld?: true;
@@ -21,7 +24,10 @@ export interface KeptPath {
   readonly link?: string;
 }
 
-/** The same where it really is, with the folders and links on the way. What is outside of the folders is not written to anyway. */
+/**
+ * The same by its real path, with the folders and links on the way. Places outside of the folders are not writable
+ * anyway.
+ */
 export function placed(kept: readonly KeptPath[], folders: readonly string[]): readonly KeptPath[] {
   const topOf = (path: string) => folders.find((folder) => isInside(folder, path));
   return kept.flatMap((each) => {
@@ -38,7 +44,7 @@ export function placed(kept: readonly KeptPath[], folders: readonly string[]): r
   });
 }
 
-/** The folders on the way to a path, which are held: another one could be put in the place of any of them. */
+/** The folders on the way to a path, which are pinned: another one could replace any of them. */
 function above(folder: string, path: string): readonly KeptPath[] {
   const parts = relative(folder, path).split("/").slice(0, -1);
   return parts.map((_, index) => ({
@@ -46,7 +52,7 @@ function above(folder: string, path: string): readonly KeptPath[] {
   }));
 }
 
-/** What is not there is kept from being made, from the first part of the way that is missing. */
+/** A missing path is kept from being created, from its first missing part. */
 function standing(each: KeptPath, top: string, isLinked: boolean): readonly KeptPath[] {
   const { path, isFolder, isMissing = isLinked ? "may-be-empty" : undefined, ...rest } = each;
   const way = relative(top, path).split("/");
@@ -59,7 +65,10 @@ function standing(each: KeptPath, top: string, isLinked: boolean): readonly Kept
   return [...above(top, missing), { path: missing, isFolder: isFolder || !isLast, isMissing }];
 }
 
-/** What is held comes first, from the top down: a folder that is held behind what is kept in it could be written to again. */
+/**
+ * Pinned folders come first, from the top down: a folder pinned after what is protected in it could be written to
+ * again.
+ */
 export function inOrder(kept: readonly KeptPath[]): readonly KeptPath[] {
   const held = new Set(kept.flatMap(({ path, isHeld }) => (isHeld ? [path] : [])));
   const others = new Map(kept.flatMap((each) => (each.isHeld ? [] : [[each.path, each]])));
@@ -68,8 +77,9 @@ export function inOrder(kept: readonly KeptPath[]): readonly KeptPath[] {
 }
 
 /**
- * Takes away what a program has made and git would obey, and puts back the links that it has replaced. Folders on the way that it has closed
- * are opened again: in those that cannot be looked into, nothing would be found that is to be kept from the next program.
+ * Removes what a program has created and git would obey, and restores the links that it has replaced. Folders on the
+ * way that it has closed are opened again: in an unreadable folder, nothing could be found to protect from the next
+ * program.
  */
 export function putBack(kept: readonly KeptPath[]): void {
   const ways = new Set(
@@ -80,7 +90,7 @@ export function putBack(kept: readonly KeptPath[]): void {
     try {
       work();
     } catch (error) {
-      failed.push(error); // the others are put back all the same
+      failed.push(error); // the others are restored anyway
     }
   };
   for (const folder of [...ways].sort((a, b) => a.length - b.length)) attempt(() => open(folder));
@@ -88,7 +98,7 @@ export function putBack(kept: readonly KeptPath[]): void {
   if (failed.length > 0) throw new AggregateError(failed, failed.join("; "));
 }
 
-/** A folder that somebody else has removed meanwhile needs no opening. */
+/** A folder that somebody else has removed meanwhile need not be opened. */
 function open(folder: string): void {
   const mode = statSync(folder, { throwIfNoEntry: false })?.mode;
   if (mode !== undefined && (mode & 0o700) !== 0o700) chmodSync(folder, mode | 0o700);
@@ -101,18 +111,18 @@ function restore({ path, isMissing, link }: KeptPath): void {
   symlinkSync(link, path);
 }
 
-/** What stands there may be somebody's work: it stays, under a name that nothing obeys. */
+/** The replacement may be somebody's work: it stays, under a name that nothing obeys. */
 function takeAway(path: string): void {
   if (isThere(path)) renameSync(path, `${path}.replaced-${randomBytes(6).toString("hex")}`);
 }
 
 interface Followed {
-  /** Undefined where links lead in a circle. */
+  /** Undefined if links form a cycle. */
   readonly place?: string;
   readonly links: readonly KeptPath[];
 }
 
-/** Where a path below a folder leads, link by link; what is not there stays as it is. */
+/** The target of a path below a folder, link by link; missing parts stay as they are. */
 function follow(top: string, path: string): Followed {
   const links: KeptPath[] = [];
   const parts = relative(top, path).split("/");

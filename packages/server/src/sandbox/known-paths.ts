@@ -15,7 +15,7 @@ export class KnownPaths {
   readonly #most: number;
   #known: readonly string[] | undefined;
 
-  /** `most`: so many of one folder are remembered, those that were found first. */
+  /** `most`: how many of one folder are kept, those found first. */
   constructor(file: string, most: number) {
     this.#file = file;
     this.#most = most;

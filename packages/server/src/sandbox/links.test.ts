@@ -1,6 +1,6 @@
 /**
- * What git obeys is kept from a confined command wherever it really is: behind links, inside of `.git`, outside of the repository's own
- * folder. And what a command closes behind itself hides nothing from the next one.
+ * What git obeys is protected from a confined command by its real path: behind links, inside `.git`, outside of the
+ * repository's own folder. And a folder that a command closes hides nothing from the next one.
  */
 
 import { execFileSync } from "node:child_process";
@@ -83,7 +83,10 @@ type Road = readonly [
   where?: string,
 ];
 
-/** How a repository is laid out, and how a command would have it run something. `where`: the repository, if it is not the folder. */
+/**
+ * A repository's layout, and how a command would have it run something. `where`: the repository, if it is not the
+ * folder.
+ */
 const ROADS: readonly Road[] = [
   [
     "an included file inside of .git",
@@ -260,7 +263,7 @@ describe.runIf(mayConfine)("[AC340] a confined command does not get git to obey 
     expect(await confined(`cd ${where}; ${commit}; git log --format=%s -1`, at)).toBe("more\n");
   });
 
-  it("a link is put back, and what stood in its place stays under another name", async () => {
+  it("a link is restored, and its replacement stays under another name", async () => {
     const at = fresh();
     renameSync(join(repository(at), ".git"), join(at, "place"));
     link("place", join(at, ".git"));
@@ -271,7 +274,7 @@ describe.runIf(mayConfine)("[AC340] a confined command does not get git to obey 
   });
 });
 
-describe.runIf(mayConfine)("[AC340] instructions of agents that are links stay what they are", () => {
+describe.runIf(mayConfine)("[AC340] linked instructions of agents stay unchanged", () => {
   it.each([
     ["CLAUDE.md", "AGENTS.md"],
     ["CLAUDE.md", "docs/notes"],
@@ -286,12 +289,12 @@ describe.runIf(mayConfine)("[AC340] instructions of agents that are links stay w
   });
 });
 
-describe.runIf(mayConfine)("[AC340] a command that closes folders behind itself", () => {
+describe.runIf(mayConfine)("[AC340] a command that closes folders after itself", () => {
   it.each([
     ["a folder of git", ".git"],
     ["an inner repository", "in/deep"],
     ["a folder on the way to one", "in"],
-  ])("%s: they are open again, and nothing is less kept", async (_, name) => {
+  ])("%s: they are open again, and nothing is less protected", async (_, name) => {
     const at = repository(fresh());
     repository(join(at, "in/deep"));
     await confined(`echo ../x > .git/commondir; chmod 000 ${name}`, at);
@@ -309,8 +312,8 @@ describe.runIf(mayConfine)("[AC340] a command that closes folders behind itself"
     expect(await confined("chmod 755 conf; cat conf/.env", at, false)).toBe("");
   });
 
-  // The administrator may look into every folder.
-  it.skipIf(process.getuid?.() === 0)("what was closed before is not there for it", async () => {
+  // The administrator may read every folder.
+  it.skipIf(process.getuid?.() === 0)("folders closed before stay closed to it", async () => {
     const at = fresh();
     plant(join(at, "closed/.env"), "planted-secret\n");
     chmodSync(join(at, "closed"), 0);

@@ -1,7 +1,7 @@
 /**
- * The sandbox on the real system: secrets are planted in a home folder, and a confined program looks for them, writes where it may
- * and may not, and tries the network. Where bubblewrap is missing it is installed as Chromium is; where the kernel forbids
- * it, only the fallback is tested, and that is said.
+ * The sandbox on the real system: secrets are planted in a home folder, and a confined program searches for them,
+ * writes where it may and may not, and tries the network. If bubblewrap is missing it is installed as Chromium is; if
+ * the kernel forbids it, only the fallback is tested, and that is reported.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -88,8 +88,8 @@ const confined = async (command: string, more: Partial<SandboxOptions> = {}, net
 const fetching = () =>
   `exec 3<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3; echo`;
 
-describe.runIf(mayConfine)("[AC205] what is confined", () => {
-  it("finds no planted secret anywhere in the home folder, and the rest of it is there to read", async () => {
+describe.runIf(mayConfine)("[AC205] confined programs", () => {
+  it("find no planted secret anywhere in the home folder, and can read the rest of it", async () => {
     expect(await output(bash(`grep -rl ${SECRET} ${home} | wc -l`))).toBe(`${PLANTED.length + 1}\n`);
     expect(await confined(`grep -rl ${SECRET} ${home}`)).toBe(`${join(root, ".git/hooks/x")}\n`);
     expect(await confined(`cat ${home}/notes.txt; ls ${data} | wc -l`)).toBe("no secret\n0\n");
@@ -120,7 +120,7 @@ describe.runIf(mayConfine)("[AC205] what is confined", () => {
     expect(await confined("echo ok > .git/HEAD && cat .git/HEAD")).toBe("ok\n");
   });
 
-  /** Ways to have git obey something after all, each to be tried in a repository of its own. */
+  /** Ways to make git obey something anyway, each tried in a repository of its own. */
   it.each<[string, string, Readonly<Record<string, string>>]>([
     ["another .git", "mv .git .old; mkdir .git; echo '[evil]' > .git/config", {}],
     ["another .git, copied", "cp -r .git .new; echo '[evil]' > .new/config; rm -rf .git; mv .new .git", {}],
@@ -162,7 +162,7 @@ describe.runIf(mayConfine)("[AC205] what is confined", () => {
     expect(readFileSync(join(worktree, ".git"), "utf8")).toBe(names);
   });
 
-  it("has a /tmp and processes of its own", async () => {
+  it("have a /tmp and processes of their own", async () => {
     const mine = `/tmp/blockyard-not-yours-${process.pid}`;
     expect(await confined(`echo x > ${mine}; cat ${mine}`)).toBe("x\n");
     expect(existsSync(mine)).toBe(false);
@@ -188,7 +188,7 @@ describe.runIf(mayConfine)("[AC205] what is confined", () => {
     expect(await tracker.living()).toEqual([]);
   });
 
-  it("an agent that is confined keeps its own logins, and sees neither others' nor the data directory", async () => {
+  it("a confined agent keeps its own logins, and sees neither others' nor the data directory", async () => {
     const agents = new Sandbox({ ...usual, agents: true });
     const look = bash(`grep -rl ${SECRET} ${home}`);
     expect((await output(await agents.confineAgent("claude", look))).trim().split("\n").sort()).toEqual(
@@ -229,7 +229,7 @@ async function rerun(sandbox: Sandbox, command: string): Promise<Block & { reado
 }
 
 describe("[AC206] a command says how it runs", () => {
-  it.runIf(mayConfine)("confined, in what is confirmed and in its block", async () => {
+  it.runIf(mayConfine)("confined, in the confirmation and in its block", async () => {
     const block = await rerun(
       new Sandbox(usual),
       `cat ${data}/token ${home}/.ssh/id_ed25519 2>/dev/null; echo end`,
@@ -273,7 +273,7 @@ describe("[AC206] a command says how it runs", () => {
 
 describe("[AC205] the folders of agents", () => {
   it.each(["claude", "codex", ...acpAgents({}).map(({ provider }) => provider)])(
-    "what %s keeps in the home folder is there for itself alone",
+    "the files of %s in the home folder are visible to itself alone",
     (agent) => {
       const own = ownFolders(agent);
       expect(own).toContainEqual(expect.stringMatching(new RegExp(`(^|/)\\.?${agent}$`)));
@@ -291,7 +291,7 @@ describe("[AC205] the folders of agents", () => {
     },
   );
 
-  it("an agent that nobody knows is spared nothing", () => {
+  it("an unknown agent has no exceptions", () => {
     for (const agent of ["mine", "__proto__", "constructor"]) expect(ownFolders(agent)).toEqual([]);
   });
 });
@@ -312,16 +312,16 @@ describe("[AC205] the arguments", () => {
     cwd: "/h/.config/code",
   };
 
-  it("hide a folder around the workspace before it, and all others behind it", () => {
+  it("hide a folder around the workspace before it, and all others after it", () => {
     const args = bubblewrapArgs(confinement).join(" ");
     expect(args).toMatch(/--tmpfs \/h\/\.config --bind \/h\/\.config\/code \/h\/\.config\/code/);
     expect(args).toMatch(/--bind .*--tmpfs \/h\/\.ssh --ro-bind \/d\/empty \/h\/\.netrc/);
     expect(args).not.toContain("--share-net");
-    // Of the sockets the one that is in no place of its own.
+    // The socket that is in no private place.
     expect(args.match(/\S+\.sock/g)).toEqual(["/h/x.sock"]);
   });
 
-  it("for macOS deny by default what is written, then what is hidden, then the network", () => {
+  it("for macOS deny by default first writes, then hidden places, then the network", () => {
     const lines = seatbeltProfile({ ...confinement, writable: ["/h"] }).split("\n");
     expect(lines.slice(0, 3)).toEqual(["(version 1)", "(allow default)", "(deny file-write*)"]);
     expect(lines.lastIndexOf('(deny file-read* file-write* (subpath "/h/.ssh"))')).toBeGreaterThan(

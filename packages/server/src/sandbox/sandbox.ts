@@ -34,7 +34,7 @@ export interface SandboxOptions {
   /** Agents are confined too. */
   readonly agents: boolean;
   readonly root: string;
-  /** The server's data directory: never seen by what is confined. */
+  /** The server's data directory: never visible to a confined program. */
   readonly data: string;
   readonly env: Environment;
 }
@@ -42,7 +42,7 @@ export interface SandboxOptions {
 /** How a program would run. */
 interface SandboxState {
   readonly isConfined: boolean;
-  /** The owner wants it so. Otherwise the system cannot, and every run is asked for. */
+  /** The owner switched it off. Otherwise the system cannot, and every run needs approval. */
   readonly isChosen: boolean;
   /** `sandboxed, no network`, or `not sandboxed: …`. */
   readonly words: string;
@@ -50,7 +50,7 @@ interface SandboxState {
 
 interface Wish {
   readonly network?: boolean | undefined;
-  /** Of the workspace, what is not seen, and what is only read. */
+  /** In the workspace, what is hidden, and what is read-only. */
   readonly veil?: Veil | undefined;
 }
 
@@ -91,7 +91,7 @@ export class Sandbox {
     return { isConfined: true, isChosen: true, words };
   }
 
-  /** The same program, confined where `state` says so. */
+  /** The same program, confined if `state` says so. */
   async confine(spec: ChildSpec, { network, veil }: Wish = {}): Promise<ChildSpec> {
     const found = this.#options.mode === "off" ? "off" : await this.#find();
     if (typeof found === "string") return spec;
@@ -106,7 +106,10 @@ export class Sandbox {
     });
   }
 
-  /** An agent, by its name: its own logins are there, it writes to the home folder, and has the network. `readable`: files that it is given. */
+  /**
+   * An agent, by its name: its own logins are visible, it writes to the home folder, and has the network. `readable`:
+   * files that it is given.
+   */
   async confineAgent(agent: string, spec: ChildSpec, readable: readonly string[] = []): Promise<ChildSpec> {
     if (!this.#options.agents) return spec;
     const found = await this.#find();
@@ -130,7 +133,7 @@ export class Sandbox {
     return known.slice(0, NESTED_REPOSITORIES);
   }
 
-  /** What a command does not see, and what it sees all the same. */
+  /** Hidden places, and the exceptions. */
   #seen(writable: readonly string[]) {
     const { data, env } = this.#options;
     const homes = [...new Set([this.#home, ...administratorsHome().map(real)])];
@@ -155,7 +158,7 @@ export class Sandbox {
     return asked ?? this.#options.mode === "network";
   }
 
-  /** What confines here, or why nothing does; tried once. */
+  /** The available sandbox, or why there is none; tried once. */
   #find(): Promise<Tool | string> {
     this.#found ??= this.#try();
     return this.#found;
@@ -206,7 +209,7 @@ const TOO_MUCH =
   "Not run: the folder has more repositories and git settings than the sandbox can protect. " +
   "Serve a smaller folder, or remove some of them.";
 
-/** Where links lead; of what is not there, the path itself. */
+/** The target of links; for a missing file, the path itself. */
 function real(path: string): string {
   try {
     return realpathSync(path);

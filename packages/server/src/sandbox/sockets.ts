@@ -38,7 +38,7 @@ function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
 }
 
-/** In a folder that is closed to this user there is none to be found. */
+/** A folder that is closed to this user has no sockets to find. */
 function isSocket(path: string): boolean {
   try {
     const stat = lstatSync(path);

@@ -1,4 +1,4 @@
-/** What the search thread keeps in memory: the index of blocks, and the texts it has read. */
+/** What the search thread caches: the index of blocks, and the texts it has read. */
 import { compilePattern, filterOf, isProblem, type SearchQuery, trigramsOf } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { BlockIndex, type Outline } from "./block-index.ts";
@@ -37,7 +37,7 @@ function rows(index: BlockIndex, query: Partial<SearchQuery> = {}): number[] {
 }
 
 describe("[Q15] [Q16] [Q17] [Q32] the index", () => {
-  it("gives what may match, newest first, in whatever order it came", () => {
+  it("returns possible matches, newest first, in whatever order they came", () => {
     const index = new BlockIndex();
     for (const row of [3, 1, 4, 2]) index.put(outline(row, row === 2 ? "straw" : "a needle"));
     index.put(outline(5, undefined));
@@ -57,7 +57,7 @@ describe("[Q15] [Q16] [Q17] [Q32] the index", () => {
     expect(rows(index, { after: { createdAt: 9, conversation: "a", born: 8 } })).toEqual([2, 4]);
   });
 
-  it("knows kinds and paths, as they are now", () => {
+  it("knows current kinds and paths", () => {
     const index = new BlockIndex();
     index.put(outline(1, undefined, { kind: "file", path: "src/a.ts" }));
     index.put(outline(2, undefined));
@@ -69,7 +69,7 @@ describe("[Q15] [Q16] [Q17] [Q32] the index", () => {
 });
 
 describe("[Q12] filters in the index", () => {
-  it("are those of the version at hand", () => {
+  it("are those of the current version", () => {
     const index = new BlockIndex();
     index.put(outline(1, "straw"));
     expect(rows(index)).toEqual([]);
@@ -81,7 +81,7 @@ describe("[Q12] filters in the index", () => {
     expect(rows(index)).toEqual([]);
   });
 
-  it("that were made here stay until the version changes", () => {
+  it("built here stay until the version changes", () => {
     const index = new BlockIndex();
     index.put(outline(1, undefined));
     index.putFilter(index.entry(1)!, filterOf("straw"));
@@ -106,7 +106,7 @@ describe("[Q12] filters in the index", () => {
     expect(index.size).toBe(120);
   });
 
-  it("take no more memory than they may; without one a block is looked at", () => {
+  it("have a memory limit; a block without one is searched", () => {
     const index = new BlockIndex(64 * 1024);
     const text = Array.from({ length: 2_000 }, (_, i) => `straw${i * 7919}`).join(" ");
     for (let row = 1; row <= 200; row++) index.put(outline(row, text));
@@ -145,7 +145,7 @@ describe("recent texts", () => {
     expect([recent.get(1, 1), recent.get(1, 2), recent.chars]).toEqual([undefined, "two", 3]);
   });
 
-  it("leave in the order of their use, and large ones do not come in", () => {
+  it("are evicted in the order of their use, and large ones are not cached", () => {
     const recent = new RecentTexts(80);
     for (let row = 1; row <= 8; row++) recent.put(row, 1, "x".repeat(10));
     recent.get(1, 1);

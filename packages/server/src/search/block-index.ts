@@ -9,7 +9,7 @@ import type { SearchQuery } from "@blockyard/kernel";
 import { type Kind, limits } from "@blockyard/kernel/plain";
 import { mayContain, type TrigramQuery } from "@blockyard/kernel/search";
 
-/** What is needed of a block to tell whether it is worth reading. */
+/** What is needed of a block to decide whether it is worth reading. */
 export interface Outline {
   readonly row: number;
   readonly conversation: string;
@@ -30,7 +30,7 @@ export interface Entry {
   kind: Kind;
   path: string | null;
   version: number;
-  /** Where the filter lies. `from` of -1: none is known. */
+  /** The filter's position. `from` of -1: none is known. */
   from: number;
   to: number;
 }
@@ -70,7 +70,7 @@ export class BlockIndex {
     }
     entry.kind = kind;
     entry.path = path;
-    // A filter that was made here for this very version is as good as none in the tables.
+    // A filter built here for this very version replaces a missing one in the tables.
     if (filter !== undefined || entry.version !== version) this.#drop(entry);
     entry.version = version;
     if (filter !== undefined) this.putFilter(entry, filter);
@@ -91,7 +91,7 @@ export class BlockIndex {
     entry.to = this.#end;
   }
 
-  /** The entries that fit the query and may hold what is asked for, newest first. */
+  /** The entries that fit the query and may match, newest first. */
   *candidates(query: SearchQuery, trigrams: TrigramQuery | undefined): Generator<Entry> {
     this.#sort();
     const { after } = query;
@@ -120,7 +120,7 @@ export class BlockIndex {
   /** Grows, or closes the gaps where they are a good part of it. */
   #makeRoom(bytes: number): void {
     const used = this.filterBytes + bytes;
-    // At the bound gaps are closed only when they are worth it: it copies everything that is kept.
+    // At the limit gaps are closed only when they are worth it: that copies everything.
     const isFull = this.#filters.length >= this.#maxBytes;
     if (used > this.#maxBytes || (isFull && this.#waste < this.#maxBytes / 8)) return;
     const larger = new Uint8Array(Math.min(Math.max(2 * used, 64 * 1024), this.#maxBytes));

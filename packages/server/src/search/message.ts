@@ -15,8 +15,8 @@ import type {
 } from "@blockyard/kernel";
 
 /**
- * A thread that gets less than this share of a processor is not slow by itself: the machine has other things to do. It has
- * more time by the clock then, up to `ms`.
+ * A thread that gets less than this share of a processor is not slow itself: the machine is busy. It then has more
+ * wall-clock time, up to `ms`.
  */
 export const starved = { share: 0.5, ms: 2_000 } as const;
 
@@ -36,7 +36,7 @@ export type Request =
       readonly deadlineMs: number;
     };
 
-/** What has become of the tables since the last request. */
+/** The tables' changes since the last request. */
 export interface Changes {
   /** Rows of blocks that have changed; absent: any may have. */
   readonly changed: readonly number[] | undefined;
@@ -56,7 +56,7 @@ export interface MemtableBlock {
 
 export type Reply =
   | { readonly type: "begun" }
-  /** Something that whoever runs the program should know. Answers nothing. */
+  /** A message for the operator, not an answer. */
   | { readonly type: "note"; readonly message: string }
   | { readonly type: "answer"; readonly answer: SearchAnswer | MatchAnswer | Problem }
   | { readonly type: "failed"; readonly message: string; readonly stack: string | undefined };

@@ -45,7 +45,7 @@ describe("[Q20] a thread that does not come back", () => {
     expect(stuck.kills).toBe(1);
   });
 
-  it("[Q20] has more time where it gets no processor", async () => {
+  it("[Q20] has more time if it gets no processor", async () => {
     const starved = pool(STARVED);
     expect(await starved.matcher("text", query("t"), 20)).toEqual({ matches: [], more: false });
     expect(starved.kills).toBe(0);
@@ -54,7 +54,7 @@ describe("[Q20] a thread that does not come back", () => {
   it("[Q20] is waited for until it has had its time, however it shares its processor", async () => {
     const { cpuUsage } = Worker.prototype;
     let begunMs: number | undefined;
-    // Most of the time it has one, but not as long as it may have it.
+    // It has one most of the time, but shorter than it may keep it.
     Worker.prototype.cpuUsage = async () => {
       begunMs ??= performance.now();
       return { user: 1_000 * Math.min(0.6 * (performance.now() - begunMs), 160), system: 0 };
@@ -79,7 +79,7 @@ describe("[Q20] a thread that does not come back", () => {
     expect(reports[0]).toContain("out of luck");
   });
 
-  it("is not needed for a slow pattern: that is stopped inside, and the thread goes on", async () => {
+  it("is not ended for a slow pattern: that is stopped inside, and the thread continues", async () => {
     const real = pool();
     const text = "a".repeat(200_000);
     expect(await real.matcher(text, query("(a?){250}a{250}$"), 60)).toMatchObject({ problem: "timeout" });
@@ -102,9 +102,9 @@ it("[Q34] a thread that is not needed any more ends by itself, between two steps
   expect(reports).toEqual(["ended by itself"]);
 });
 
-it("[S80] a thread that does not come back is not ended while it is behind its gate", async () => {
+it("[S80] a thread that hangs is not ended while it is behind its gate", async () => {
   const reports: string[] = [];
-  // Behind it for longer than any thread is waited for.
+  // Behind it for longer than any thread is awaited.
   const program = `import { parentPort, workerData } from "node:worker_threads";
     parentPort.on("message", () => { parentPort.postMessage({ type: "begun" }); Atomics.store(workerData.gate, 0, 1);
       for (const endMs = performance.now() + 3_000; performance.now() < endMs; );
@@ -120,7 +120,7 @@ it("[S80] a thread that does not come back is not ended while it is behind its g
 });
 
 describe.runIf(process.platform === "linux")("[Q19] the thread", () => {
-  it("yields to those who write", async () => {
+  it("yields to writers", async () => {
     const before = priorities();
     await pool().matcher("text", query("t"), 5_000);
     const searching = priorities().filter((priority) => priority > getPriority());
@@ -137,8 +137,8 @@ function priorities(): number[] {
   });
 }
 
-describe("[Q21] who may wait", () => {
-  it("is bounded, and all are told when it closes", async () => {
+describe("[Q21] waiting searches", () => {
+  it("are limited, and all are told when it closes", async () => {
     const stuck = pool(STUCK);
     const asked = Array.from({ length: limits.queuedSearches + 3 }, () =>
       stuck.matcher("text", query("t"), 250),
@@ -177,7 +177,7 @@ describe("[Q23] [R36] hostile patterns", () => {
   const rows = hostilePatterns.filter((_, row) => row % 12 === 4 || row % 25 === 24);
 
   it.each([1_024, 1_048_576])(
-    "%d characters: each is answered or refused, and so is what follows",
+    "%d characters: each is answered or refused, and so is the next",
     async (chars) => {
       const real = pool();
       const text = hostileText(chars);

@@ -30,7 +30,7 @@ interface Job {
   readonly isOwners: boolean;
   readonly settle: (answer: SearchAnswer | MatchAnswer | Problem) => void;
   isAnswered: boolean;
-  /** When the thread began with it, by the clock, and what the thread had had of a processor until then. */
+  /** When the thread began with it, by the clock, and its CPU time until then. */
   begunMs: number;
   busyMs: number | undefined;
 }
@@ -46,7 +46,7 @@ interface SearchPoolOptions {
   /** The database; without one there are only texts to match. */
   readonly path?: string;
   readonly report?: (message: string) => void;
-  /** Journal rows before the one that it gives are in the tables. */
+  /** Journal rows before the returned one are in the tables. */
   readonly flushedBefore?: () => number;
   /** The thread's program: it knows the store that it reads. */
   readonly program: URL;
@@ -100,7 +100,7 @@ export class SearchPool {
     };
   }
 
-  /** Says that a block's row has changed in the tables. */
+  /** Reports that a block's row has changed in the tables. */
   changed(row: number): void {
     if (this.#changed === undefined) return;
     this.#changed.add(row);
@@ -113,7 +113,7 @@ export class SearchPool {
     if (changed >= (this.#thread === undefined ? STARTED_ROWS : INDEXED_ROWS)) this.indexNow();
   }
 
-  /** Says that rows were removed for ever: the index lets go of their text. */
+  /** Reports that rows were removed permanently: the index drops their text. */
   removed(): void {
     this.#hasRemoved = true;
     this.indexNow();
@@ -139,7 +139,7 @@ export class SearchPool {
     if (thread !== undefined) await ended(thread);
   }
 
-  /** The owner's come before those of all others, which have only some of the places to wait in. */
+  /** The owner's come before all others, which have only some of the places. */
   #ask(
     request: Request,
     deadlineMs: number,
@@ -197,7 +197,7 @@ export class SearchPool {
       return;
     }
     if (reply.type === "failed") {
-      // It may not have taken in what has changed.
+      // It may have missed changes.
       this.#changed = undefined;
       this.#report(`a search failed: ${reply.stack ?? reply.message}`);
     }
@@ -279,7 +279,7 @@ export class SearchPool {
   }
 }
 
-/** Lets a thread end between two steps of its work; one that does not come back is ended in the middle of it. */
+/** Lets a thread end between two steps of its work; one that hangs is ended in the middle of it. */
 async function ended({ worker, gate }: Thread): Promise<void> {
   const exited = new Promise((done) => worker.once("exit", done));
   worker.ref();

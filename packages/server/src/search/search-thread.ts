@@ -8,7 +8,7 @@ import { warmUp } from "./stoppable.ts";
 
 type Work = Exclude<Request, { type: "end" }>;
 
-/** Begins to take requests. What `respond` throws is the answer. */
+/** Starts accepting requests. What `respond` throws is the answer. */
 export function serveRequests(gate: ThreadGate["shared"], respond: (request: Work) => Promise<void>): void {
   useGate(gate);
   yieldToWriters();

@@ -1,4 +1,4 @@
-/** The search of a database: what it finds, compared with the store in memory, which looks at everything. */
+/** The search of a database, compared with the store in memory, which scans everything. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ const base: SearchQuery = {
   deadlineMs: 250,
 };
 
-/** Asks again when the machine was too busy to find everything before the deadline: that is not what is tested. */
+/** Repeats when the machine was too busy to find everything before the deadline: that is not under test. */
 async function found(store: Store, asked: Partial<SearchQuery> = {}): Promise<SearchAnswer> {
   const query = { ...base, ...asked };
   for (let tries = 0; ; tries++) {
@@ -64,8 +64,8 @@ async function flush(store: Store, name: string): Promise<void> {
   }
 }
 
-describe("[Q22] what was committed is found", () => {
-  it("while it is in the memtable, when it is flushed, and as it is after every change", async () => {
+describe("[Q22] committed text is found", () => {
+  it("while it is in the memtable, when it is flushed, and after every change", async () => {
     const store = await open("changes");
     const script = new StoreScript("c");
     const block = script.create({ text: "a needle", status: "running" });
@@ -158,7 +158,7 @@ describe("[Q16] [Q17] [Q18] [Q32] the same hits as in memory, in the same order"
   });
 });
 
-it("[Q24] an oversized block takes no time from the others: it is looked at last, until it is indexed", async () => {
+it("[Q24] an oversized block takes no time from the others: it is searched last, until it is indexed", async () => {
   const store = await open("oversized");
   const script = new StoreScript("c");
   const small = script.create({ text: "a needle", status: "done" });
@@ -166,10 +166,10 @@ it("[Q24] an oversized block takes no time from the others: it is looked at last
   const oversized = script.create({ text: `${"straw ".repeat(800_000)}needle`, status: "done" });
   await script.commit(store);
   await flush(store, "straw-oversized");
-  // The first one that is found ends the search.
+  // The first match ends the search.
   expect(ids(await found(store, { deadlineMs: 5_000, maxBlocks: 1 }))).toEqual([small]);
   expect(ids(await found(store, { deadlineMs: 5_000 }))).toEqual([oversized, small]);
-  // Indexed behind the answer: from then on it has its place by age, and is read only for what it may hold.
+  // Indexed after the answer: from then on it has its place by age, and is read only if it may match.
   await expect
     .poll(async () => ids(await found(store, { deadlineMs: 5_000, maxBlocks: 1 })), { timeout: 30_000 })
     .toEqual([oversized]);
@@ -217,14 +217,14 @@ it("[Q19] a writer does not wait for a search", async () => {
   expect(order.indexOf("timeout")).toBeGreaterThan(0);
 });
 
-it("[Q20] a search whose time is over tells what it found, or that its time is over", async () => {
+it("[Q20] a search whose time is up returns what it found, or that its time is up", async () => {
   const store = await open("late");
   const script = new StoreScript("c");
   script.create({ text: "a".repeat(200_000), status: "done" });
   script.create({ text: `${"a?".repeat(5)} aa$`, status: "done" });
   await script.commit(store);
   const late = await store.search({ ...base, pattern: "(a?){250}a{250}$|aa\\$", literal: false });
-  // The newest block is looked at first, and matches; the older one takes minutes.
+  // The newest block is searched first, and matches; the older one takes minutes.
   if (isProblem(late)) expect(late.problem).toBe("timeout");
   else expect(late).toMatchObject({ more: true, hits: [{ block: { born: 2 } }] });
   expect(ids(await found(store, { pattern: "(a?){250}a{250}b", literal: false }))).toEqual([]);

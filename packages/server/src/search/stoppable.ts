@@ -26,7 +26,7 @@ export const busyClock: Clock = () => {
   return countedMs;
 };
 
-/** A script's limit is one of the clock on the wall. Where the thread had hardly a processor, the work is done again, with more. */
+/** A script's limit is wall-clock time. If the thread had hardly any CPU time, the work is repeated with more. */
 export const stoppable: Guard = <T extends object>(work: () => T, leftMs: number) => {
   const startMs = busyClock();
   const done = within(work, leftMs);
@@ -35,15 +35,15 @@ export const stoppable: Guard = <T extends object>(work: () => T, leftMs: number
   return within(work, Math.min((leftMs - usedMs) / starved.share ** 2, starved.ms));
 };
 
-/** The first match of all loads and compiles what every one needs: no pattern has to pay for that with its time. */
+/** The first match of all loads and compiles what every one needs: no pattern should pay for that with its time. */
 export function warmUp(): void {
   const query = { pattern: "a+|b", literal: false, ignoreCase: true, contextLines: 0, maxMatches: 1 };
   matchWithin("a", query, starved.ms, busyClock, stoppable);
 }
 
 /**
- * The only way to stop a running function from its own thread: a script with a time limit. What runs under it touches
- * nothing but the text and the pattern at hand, so that nothing is left half done.
+ * The only way to stop a running function from its own thread: a script with a time limit. The code under it touches
+ * nothing but the text and the current pattern, so that nothing is left half done.
  */
 const held: { work: () => object; result: object | undefined } = { work: () => held, result: undefined };
 const script = new Script("globalThis.runHeldWork()");

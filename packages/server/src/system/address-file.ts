@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { writePrivate } from "./private-file.ts";
 
 export interface ServerAddress {
-  /** Where people reach it. */
+  /** Its public address. */
   readonly url: string;
   /** Where commands do. */
   readonly local?: string;
@@ -22,7 +22,7 @@ export function writeAddress(home: string, address: ServerAddress): void {
   writePrivate(fileOf(home), JSON.stringify(address));
 }
 
-/** Undefined where none is there, or it is not to be read. */
+/** Undefined if there is none, or it is not readable. */
 export function readAddress(home: string): ServerAddress | undefined {
   try {
     const read = JSON.parse(readFileSync(fileOf(home), "utf8")) as Partial<ServerAddress> | null;

@@ -2,7 +2,7 @@
  * Text into HTML. The only two ways by which anything that an agent or a person wrote gets into an exported page.
  */
 
-/** HTML that this folder has made; a plain string is never taken for it. */
+/** HTML from this folder; a plain string is never treated as such. */
 export interface Html {
   readonly html: string;
 }

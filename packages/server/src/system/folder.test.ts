@@ -1,4 +1,4 @@
-/** Folders are made with those above them, or the reason comes at once. */
+/** Folders are created with their parents, or the error comes at once. */
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ const base = mkdtempSync(join(tmpdir(), "blockyard-folder-"));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 describe("[AC54] a folder of our own", () => {
-  it("is made with those above it, private, also twice", () => {
+  it("is created with its parents, private, also twice", () => {
     const path = join(base, "a", "b", "c");
     makeFolder(path);
     makeFolder(path);

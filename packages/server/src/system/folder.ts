@@ -5,7 +5,9 @@
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** The folder and those above it, private where they are new; throws what the file system says where one cannot be made. */
+/**
+ * Creates the folder and its parents, private if they are new; throws the file system's error if one cannot be created.
+ */
 export function makeFolder(path: string): void {
   if (makeOne(path) !== "no parent") return;
   if (dirname(path) !== path) makeFolder(dirname(path));

@@ -9,7 +9,9 @@ export interface GitSetting {
   readonly value: string;
 }
 
-/** As git reads it: several sections may stand in a line, a comment ends with its line, a value may go on in the next. */
+/**
+ * As git reads it: several sections may be on a line, a comment ends with its line, a value may continue on the next.
+ */
 export function settingsIn(text: string): readonly GitSetting[] {
   const reader = new ConfigReader(text.replaceAll("\r\n", "\n"));
   const settings: GitSetting[] = [];
@@ -26,7 +28,7 @@ export function settingsIn(text: string): readonly GitSetting[] {
   return settings;
 }
 
-/** Each character can be read in one way only, so that a section without an end is read once. */
+/** Each character can be read in one way only, so that an unclosed section is read once. */
 const SECTION = /\[((?:[^\]"\\\n]|\\.|"(?:[^"\\\n]|\\.)*")*)\]/y;
 const KEY = /[^\s=#;[\]]+/y;
 const BLANK = /\s+|[#;].*/y;
@@ -57,7 +59,7 @@ class ConfigReader {
     if (!this.take(/\[.*/y)) this.#at++;
   }
 
-  /** Behind a key; without `=` there is none. */
+  /** After a key; without `=` there is none. */
   value(): string {
     this.take(/[ \t]*/y);
     if (this.#text[this.#at] !== "=") return "";

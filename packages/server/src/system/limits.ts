@@ -9,28 +9,28 @@ export const LOGGED_CHARS = 4_000;
 export const OWNER_CALL_MS = 50;
 
 // Rounds
-/** How long to look away while they are held. */
+/** How long to wait while they are held. */
 export const HELD_LOOK_MS = 1;
-/** Held so often in a row, one goes on all the same. */
+/** Held this often in a row, one proceeds anyway. */
 export const MAX_LOOKS = 50;
 
 // Secret shapes
-/** As many letters make a secret of a named value, if it is one word. A few words do, whatever their length. */
+/** A named value of this many letters is a secret, if it is one word. A few words are, whatever their length. */
 export const SECRET_CHARS = 8;
 
 // Sliced JSON
 /** How much is encoded at once. */
 export const JSON_PIECE_CHARS = 64 * 1024;
-/** What is counted for anything that is no text. */
+/** The cost of anything that is not text. */
 export const JSON_LEAF_CHARS = 8;
 
 // Text redactor
-/** So much is held; of that, so much stays when the rest is given. Longer than any secret but a key. */
+/** How much is held; of that, how much stays when the rest is released. Longer than any secret but a key. */
 export const HELD_CHARS = 32 * 1024;
 export const KEPT_CHARS = 16 * 1024;
-/** The longest name of a value that is looked for in front of it. */
+/** The longest name of a value that is matched before it. */
 export const SECRET_NAME_CHARS = 200;
 
 // Thread gate
-/** How often it is looked whether a gate is open. */
+/** How often to check whether a gate is open. */
 export const GATE_LOOK_MS = 1;

@@ -2,10 +2,10 @@
 
 import { linkSync, renameSync } from "node:fs";
 
-/** What a file system without hard links answers. */
+/** The error of a file system without hard links. */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "ENOSYS", "EMLINK"]);
 
-/** False where the name is taken; then nothing changes. Where there are no hard links, the file is moved. */
+/** False if the name is taken; then nothing changes. Without hard links, the file is moved. */
 export function linkOrMove(from: string, to: string): boolean {
   try {
     linkSync(from, to);

@@ -1,4 +1,4 @@
-/** What a line of the log may hold. */
+/** The content of a log line. */
 import { describe, expect, it } from "vitest";
 import { MORE_SECRETS } from "../testing/secret-shapes.ts";
 import { jsonLog, type LogFields } from "./log.ts";

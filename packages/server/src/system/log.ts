@@ -13,9 +13,9 @@ export type LogFields = Readonly<Record<string, string | number | boolean | null
 export type Log = (level: LogLevel, event: string, fields?: LogFields) => void;
 
 const SECRET = /token|secret|cookie|authorization|password|api.?key/i;
-/** Our own tokens and cookies are 43 such characters; providers' keys begin with sk-. */
+/** Our own tokens and cookies have 43 of these characters; providers' keys begin with sk-. */
 const SECRET_VALUE = /[A-Za-z0-9_-]{43,}|\bsk-[A-Za-z0-9_-]{8,}/g;
-/** Others are looked for where something is long enough, or named: most lines are a sentence and a path. */
+/** Others are searched only in long or named values: most lines are a sentence and a path. */
 const MAY_HOLD_MORE = /[A-Za-z0-9_-]{16}|:\/\/|--\w|[:=@]\s{0,3}\S{8}/;
 
 export function jsonLog(write: (line: string) => void, now: () => number): Log {

@@ -9,14 +9,14 @@ import { OWNER_CALL_MS } from "./limits.ts";
 
 export class OwnerFirst {
   readonly #now: () => number;
-  /** The calls that wait, and when they came. */
+  /** The waiting calls, and when they came. */
   readonly #waiting = new Map<symbol, number>();
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** A call of the owner's has come; what is given is called when it is answered. */
+  /** A call of the owner's has arrived; call the returned function when it is answered. */
   begin(): () => void {
     const call = Symbol("call");
     this.#waiting.set(call, this.#now());

@@ -1,4 +1,4 @@
-/** Small files of the home: whole or not at all. */
+/** Small files of the data directory: whole or not at all. */
 import fs, {
   chmodSync,
   fstatSync,
@@ -21,7 +21,7 @@ import { createPrivate, writePrivate } from "./private-file.ts";
 const folder = mkdtempSync(join(tmpdir(), "blockyard-private-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("[AC10] are their owner's alone, replaced at once, and made by one process only", () => {
+it("[AC10] are their owner's alone, replaced atomically, and created by one process only", () => {
   const path = join(folder, "a");
   expect(createPrivate(path, "first")).toBe(true);
   expect(createPrivate(path, "second")).toBe(false);
@@ -32,7 +32,7 @@ it("[AC10] are their owner's alone, replaced at once, and made by one process on
   expect(readdirSync(folder)).toEqual(["a"]);
 });
 
-it("[AC10] a write that fails leaves what was there, nothing beside it, and names the file", () => {
+it("[AC10] a failed write leaves the previous content, nothing beside it, and names the file", () => {
   const path = join(folder, "taken");
   mkdirSync(join(path, "inside"), { recursive: true });
   expect(() => writePrivate(path, "x")).toThrow(expect.objectContaining({ path, syscall: "rename" }));
@@ -91,7 +91,7 @@ function synced(work: () => void): readonly string[] {
   return seen;
 }
 
-it("[AC263] tokens, links and sessions are on the disk when they are made or bound, and gone from it when they are revoked", () => {
+it("[AC263] tokens, links and sessions are on disk when they are created or bound, and gone from it when they are revoked", () => {
   const home = join(folder, "durable");
   mkdirSync(home);
   const auth = new Auth(home, "ann", () => 0);

@@ -9,7 +9,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, unlinkSync, writeFi
 import { dirname } from "node:path";
 import { linkOrMove } from "./link-file.ts";
 
-/** Replaces what is there. Throws the system's error, and leaves what was there. */
+/** Replaces the content. Throws the system's error, and leaves the previous content. */
 export function writePrivate(path: string, text: string): void {
   placed(path, text, (fresh) => renameSync(fresh, path));
 }
@@ -19,7 +19,7 @@ export function createPrivate(path: string, text: string): boolean {
   return placed(path, text, (fresh) => linkOrMove(fresh, path));
 }
 
-/** Whether it was there, and this call has removed it. */
+/** Whether it existed, and this call has removed it. */
 export function removePrivate(path: string): boolean {
   try {
     unlinkSync(path);
@@ -59,11 +59,11 @@ function placed<T>(path: string, text: string, place: (fresh: string) => T): T {
     // Of a write to an open file the system does not say which one it was.
     throw Object.assign(error as NodeJS.ErrnoException, { path });
   } finally {
-    removeQuietly(fresh); // where it was moved, there is none
+    removeQuietly(fresh); // if it was moved, there is none
   }
 }
 
-/** What cannot be removed either is named by the failure of the write itself. */
+/** The write's own error names a file that cannot be removed either. */
 function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });

@@ -1,4 +1,4 @@
-/** Shapes of secrets, one each, inside of a text that stays; and long words that are none. */
+/** Shapes of secrets, one each, inside a text that stays; and long words that are none. */
 import type { ExportLine } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { hex, MORE_SECRETS, word } from "../testing/secret-shapes.ts";
@@ -34,7 +34,7 @@ it.each([
   "https://example.org/?page=2&code=404",
 ])("[E20] leaves %s", (text) => expect(redactText(text, () => expect.unreachable())).toBe(text));
 
-it("[E20] takes secrets out of the names of fields, and leaves as many fields", () => {
+it("[E20] removes secrets from field names, and keeps as many fields", () => {
   const line = {
     type: "block",
     block_id: "c/a/1",

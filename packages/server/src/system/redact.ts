@@ -9,15 +9,15 @@ import type { ExportLine } from "@blockyard/kernel";
 import { countNewlines, type Json } from "@blockyard/kernel/plain";
 import { CERTAIN_SHAPES, isNamedSecret, SHAPES, type Shape } from "./secret-shapes.ts";
 
-/** The fields of an object that stay as they are, and those below it that have such fields. */
+/** The fields of an object that stay unchanged, and those below it that have such fields. */
 interface Untouched {
   readonly keys: readonly string[];
   readonly below?: Readonly<Record<string, Untouched>>;
 }
 
 /**
- * What the provider needs back byte for byte, pictures and ids: chance hits in them would only break them. By their places,
- * not by their names: the fields of a tool's input have whatever names their tool gave them.
+ * Values that the provider needs back byte for byte, pictures and ids: false hits in them would only break them. By
+ * their places, not by their names: a tool's input has any field names.
  */
 const LINE: Untouched = {
   keys: ["block_id", "parent_id", "conversation", "head", "epoch"],
@@ -32,7 +32,7 @@ const NOTHING: Untouched = { keys: [] };
 
 export interface Finding {
   readonly name: string;
-  /** The block, or the line's type where it is none. */
+  /** The block, or the line's type if it is none. */
   readonly where: string;
   /** The secret's first characters, and how long it is. Never more. */
   readonly sample: string;
@@ -40,14 +40,14 @@ export interface Finding {
 
 export type Found = (finding: Finding) => void;
 
-/** Told of a secret; where it answers false, that one stays. */
+/** Called with a secret; if it returns false, that one stays. */
 export type Seen = (name: string, secret: string) => unknown;
 
 export function redactText(text: string, found: Seen): string {
   return without(SHAPES, text, found);
 }
 
-/** Without what is a secret for certain: an id looks like one in every other way. */
+/** Without certain secrets: an id looks like one in every other way. */
 export function redactId(id: string, found: Seen): string {
   return without(CERTAIN_SHAPES, id, found);
 }
@@ -71,7 +71,7 @@ function without(shapes: readonly Shape[], text: string, found: Seen): string {
 export function redactLine(line: ExportLine, found: Found): ExportLine {
   const where = line.type === "block" ? line.block_id : line.type;
   const seen = (name: string, secret: string) => found({ name, where, sample: sampleOf(secret) });
-  // Only texts change: the line keeps its shape.
+  // Only texts change: the line keeps its structure.
   const clean = redactValue(line, seen, LINE) as ExportLine;
   if (clean.type !== "block") return clean;
   return { ...clean, chars: clean.content.length, newlines: countNewlines(clean.content) };

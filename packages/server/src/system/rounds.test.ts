@@ -1,8 +1,8 @@
-/** Small things that many ask for at once: one in each round of the process. */
+/** Small work that many request at once: one in each round of the event loop. */
 import { expect, it } from "vitest";
 import { Rounds } from "./rounds.ts";
 
-it("[AC261] one thing is done in each round, in order, whatever the things do", () => {
+it("[AC261] each round does one item, in order, whatever the items do", () => {
   const queued: (() => void)[] = [];
   const rounds = new Rounds({ later: (round) => queued.push(round) });
   const done: string[] = [];
@@ -53,7 +53,7 @@ it("[AC261] while the owner waits they wait, and not for ever", () => {
   expect(done).toEqual(["a", "b"]);
 });
 
-it("[AC261] other events come in between, however many wait", async () => {
+it("[AC261] other events run in between, however many wait", async () => {
   const rounds = new Rounds();
   let done = 0;
   for (let n = 0; n < 100; n++) rounds.enter(() => done++);

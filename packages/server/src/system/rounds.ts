@@ -6,7 +6,7 @@
 import { HELD_LOOK_MS, MAX_LOOKS } from "./limits.ts";
 
 interface RoundsCare {
-  /** Calls back in a later round; where it is to wait, a moment later. */
+  /** Calls back in a later round; if it has to wait, a moment later. */
   readonly later?: (round: () => void, isHeld: boolean) => void;
   readonly isHeld?: () => boolean;
 }

@@ -11,14 +11,15 @@ export interface Shape {
   readonly isSecret?: (value: string) => boolean;
 }
 
-/** What stands in front of a secret that has a name. */
+/** The text before a named secret. */
 const NAMED =
   /(?:(?:api|access|secret|private|encryption|signing|auth|master)[_-]?key(?:[_-]?base)?|secret|token|passw(?:or)?d|passphrase|(?:db|database|user|admin|root|smtp|mysql|pg|redis|ftp|mail|login|my)[_-]?pass|\b_auth|authorization|client[_-]?secret)["'\\]{0,3}\s{0,3}[:=]\s{0,3}/
     .source;
 
 /**
- * Shapes that nothing but a secret has. The first that fits wins. The group `secret`, where there is one, is what is taken
- * out. What begins like a secret and is none is read only as far as the next such beginning, so that a text of nothing but beginnings is read once.
+ * Shapes that only a secret has. The first match wins. The group `secret`, if there is one, is removed. Text that
+ * begins like a secret and is none is read only up to the next such beginning, so that a text of only beginnings is
+ * read once.
  */
 const CERTAIN: readonly Shape[] = [
   {
@@ -76,7 +77,7 @@ const CERTAIN: readonly Shape[] = [
   },
 ];
 
-/** Shapes that other texts may have, too: what they find is looked at, or is one only behind its name. */
+/** Shapes that other texts may have, too: a match is checked further, or counts only after its name. */
 const LIKELY: readonly Shape[] = [
   {
     name: "basic auth",
@@ -142,10 +143,10 @@ const LIKELY: readonly Shape[] = [
 
 export const SHAPES: readonly Shape[] = [...CERTAIN, ...LIKELY];
 
-/** For what is kept as it is unless it is a secret for certain: ids. */
+/** For values that stay unchanged unless they certainly are secrets: ids. */
 export const CERTAIN_SHAPES = CERTAIN;
 
-/** `Basic` is a word too: what follows must be a name and a password. */
+/** `Basic` is a word too: a name and a password must follow. */
 function isBasic(value: string): boolean {
   return /^[\x20-\x7e\u00a0-\uffff]*:/.test(Buffer.from(value, "base64").toString("utf8"));
 }
@@ -153,8 +154,8 @@ function isBasic(value: string): boolean {
 const RANDOM_BITS = 4;
 
 /**
- * Whether chance seems to have made a word: its characters are spread wide, and upper case, lower case and digits follow each
- * other without order. Hashes and ids in hexadecimal are not taken out: they name commits, files and blocks everywhere.
+ * Whether a word looks random: its characters are spread wide, and upper case, lower case and digits follow each other
+ * without order. Hashes and ids in hexadecimal are kept: they name commits, files and blocks everywhere.
  */
 function isRandom(value: string): boolean {
   if (!/[a-z]/.test(value) || !/[A-Z]/.test(value) || !/\d.*\d/.test(value)) return false;
@@ -171,7 +172,7 @@ function isRandom(value: string): boolean {
   return bits >= RANDOM_BITS;
 }
 
-/** Not a short word, as in `"token": "none"`; nor what is left of a value whose secret was taken out already. */
+/** Not a short word, as in `"token": "none"`; nor the rest of a value whose secret was removed already. */
 export function isNamedSecret(value: string): boolean {
   const rest = value.replaceAll(/\[redacted [^\]]{1,40}\]/g, "").trim();
   if (rest !== value.trim()) return !/^(bearer|basic|)$/i.test(rest);

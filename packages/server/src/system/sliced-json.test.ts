@@ -24,7 +24,7 @@ it.each(VALUES)("[AC260] the text of %s is what JSON.stringify makes of it", asy
   expect(sliced.toString()).toBe(JSON.stringify(value));
 });
 
-it("[AC260] between two pieces others have their turn, and no piece is much longer than it may be", async () => {
+it("[AC260] between two pieces others run, and no piece is much longer than the limit", async () => {
   let rests = 0;
   const rest = async () => void rests++;
   const bytes = await slicedJson({ rows: Array(100).fill({ text: "y".repeat(30_000) }) }, rest);

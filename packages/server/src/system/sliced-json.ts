@@ -4,7 +4,7 @@
  */
 import { JSON_LEAF_CHARS, JSON_PIECE_CHARS } from "./limits.ts";
 
-/** Whether a value's text has at most so many characters, escapes aside. Looks no further than that. */
+/** Whether a value's text has at most this many characters, ignoring escapes. Reads no further than that. */
 export function isWithin(value: unknown, chars: number): boolean {
   return roomLeft(value, chars) >= 0;
 }

@@ -5,7 +5,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 
-/** Undefined where it is no file, is too long, or cannot be read. What claims to be empty is not looked into. */
+/** Undefined if it is no file, is too long, or cannot be read. A file of size 0 is not opened. */
 export function smallFile(
   path: string,
   maxBytes: number,

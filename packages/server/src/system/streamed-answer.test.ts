@@ -1,4 +1,4 @@
-/** Callers that take one value do not leave a stream open behind them. */
+/** Callers that take one value do not leave a stream open. */
 
 import { problem } from "@blockyard/kernel";
 import { expect, it } from "vitest";

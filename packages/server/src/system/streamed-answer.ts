@@ -2,7 +2,7 @@
 
 import { type Json, type Problem, problem, type Streamed } from "@blockyard/kernel";
 
-/** What a call of a tool comes to: one value, or a stream of them. */
+/** The result of a tool call: one value, or a stream of them. */
 export type ToolAnswer = Json | Problem | Streamed<unknown>;
 
 /** The answer of a tool that streams. */
@@ -11,14 +11,14 @@ export function isStreamed(value: unknown): value is Streamed<unknown> {
   return typeof stream === "object" && stream !== null && Symbol.asyncIterator in stream;
 }
 
-/** For callers that take one value: a stream is ended, and they are told where to follow it. */
+/** For callers that take one value: ends a stream, and says where to follow it. */
 export async function oneAnswer(tool: string, answer: ToolAnswer, instead: string): Promise<Json | Problem> {
   if (!isStreamed(answer)) return answer;
   await answer.stream[Symbol.asyncIterator]().return?.();
   return problem("invalid", `${tool} streams: ${instead}`, { tool });
 }
 
-/** The same items, each when `rest` is over. Whoever ends it ends what is behind it, also before the first item. */
+/** The same items, each when `rest` is over. Ending it ends the source, also before the first item. */
 export function resting<T>(items: AsyncIterable<T>, rest: () => Promise<void>): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]() {

@@ -7,7 +7,7 @@
 import { HELD_CHARS, KEPT_CHARS, SECRET_NAME_CHARS } from "./limits.ts";
 import { redactText, type Seen } from "./redact.ts";
 
-/** A line that names what follows it: `password:`, `Bearer`. */
+/** A line that names the next value: `password:`, `Bearer`. */
 const NAMES_NEXT = /(?:[:=]["'\\]{0,3}|\b(?:basic|bearer))\s*$/i;
 const KEY_START = "-----BEGIN ";
 const KEY_END = "-----END ";
@@ -21,7 +21,7 @@ export class TextRedactor {
     this.#found = found;
   }
 
-  /** What can be given now, without secrets. */
+  /** What can be released now, without secrets. */
   push(text: string): string {
     const from = Math.max(0, this.#held.length - KEY_END.length);
     this.#held += text;
@@ -32,7 +32,7 @@ export class TextRedactor {
     return this.#give(this.#readyChars());
   }
 
-  /** What is left, when nothing more comes. */
+  /** The rest, when nothing more comes. */
   end(): string {
     return this.#give(this.#held.length);
   }

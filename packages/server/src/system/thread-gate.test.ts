@@ -1,4 +1,7 @@
-/** Threads that are ended while they compress: the program lives on. In a process of its own, which would be aborted otherwise. */
+/**
+ * Threads that are ended while they compress: the program survives. In a process of its own, which would be aborted
+ * otherwise.
+ */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -10,7 +10,7 @@ import { GATE_LOOK_MS } from "./limits.ts";
 
 const OPEN = 0;
 const PASSED = 1;
-/** Passed, and to be shut by whoever comes out of it. */
+/** Passed, and to be closed by the thread that leaves it. */
 const CLOSING = 2;
 const SHUT = 3;
 
@@ -18,14 +18,14 @@ const SHUT = 3;
 const NO_THREAD = -1;
 
 export class ThreadGate {
-  /** For the thread, in which a gate is made of it. */
+  /** For the thread, which makes a gate of it. */
   readonly shared: Int32Array<SharedArrayBuffer>;
 
   constructor(shared = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))) {
     this.shared = shared;
   }
 
-  /** In the thread. One that is being ended does not come back from here. */
+  /** In the thread. A thread that is being ended does not return from here. */
   pass<T>(work: () => T): T {
     if (this.#change(OPEN, PASSED) === SHUT) this.#stay();
     try {
@@ -51,7 +51,7 @@ export class ThreadGate {
     for (;;) Atomics.wait(this.shared, 0, SHUT);
   }
 
-  /** What it was. */
+  /** Its previous value. */
   #change(from: number, to: number): number {
     return Atomics.compareExchange(this.shared, 0, from, to);
   }

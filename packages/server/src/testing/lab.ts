@@ -64,7 +64,7 @@ export class Lab {
     writeFileSync(join(this.root, path), text);
   }
 
-  /** What the disk has; undefined where it has nothing. */
+  /** The disk's content; undefined if there is none. */
   disk(path: string): string | undefined {
     const place = join(this.root, path);
     return existsSync(place) ? readFileSync(place, "utf8") : undefined;
@@ -105,7 +105,7 @@ export class Lab {
     return whole.text;
   }
 
-  /** Puts a text in the place of the first occurrence of another. */
+  /** Replaces the first occurrence of a text by another. */
   async edit(id: string, from: string, to: string, agent = "ann"): Promise<void> {
     const done = await this.kernel.writeBlock(id, {
       agent,

@@ -21,7 +21,7 @@ export class PlantedFolder {
     this.tracker = new ProcessTracker(join(this.path, "marks"));
   }
 
-  /** What a program prints, and why it failed, if it did. */
+  /** A program's output, and its error, if any. */
   async output(spec: ChildSpec): Promise<string> {
     const child = new Child(spec, this.tracker);
     let text = "";

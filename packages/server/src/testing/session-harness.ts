@@ -35,7 +35,7 @@ interface Outcome {
   /** The session and turn that it is a copy of. */
   readonly from: { readonly session: string; readonly turn: string } | undefined;
   readonly turn: string;
-  /** Texts as they were told. */
+  /** Texts of the briefing. */
   readonly news: readonly string[];
   readonly told: ReadonlyMap<BlockId, string>;
   readonly prompt: BlockId;
@@ -78,7 +78,7 @@ export class SessionHarness {
     return (await this.tool("block.create", made))["block_id"] as BlockId;
   }
 
-  /** Opened with its prompt, told what is new, and answered by the agent's stream. */
+  /** Opened with its prompt, briefed, and answered by the agent's stream. */
   async turn(said: string, played: Played = {}): Promise<Outcome> {
     const { provider = "claude", fresh = false, end = "done" } = played;
     const { kernel, conversation } = this;
@@ -115,7 +115,7 @@ export class SessionHarness {
     return must(block).id;
   }
 
-  /** The agent's words; its prompt where it said none. */
+  /** The agent's text; its prompt if it wrote none. */
   async #answer(
     turn: string,
     said: string,

@@ -17,7 +17,7 @@ interface ActingFile {
   /** From the served folder. */
   readonly path: string;
   readonly reason: string;
-  /** Of what it holds. */
+  /** Of its content. */
   readonly digest: string;
 }
 
@@ -25,7 +25,7 @@ interface Rule {
   readonly reason: string;
   /** Files, or folders with everything below them. */
   readonly names: readonly string[];
-  /** What of such a folder acts on nothing here. */
+  /** Parts of such a folder that have no effect here. */
   readonly except?: RegExp;
 }
 
@@ -43,7 +43,7 @@ const RULES: readonly Rule[] = [
   {
     reason: "agents follow its settings and run its hooks",
     names: [".claude"],
-    // Working trees of their own, and what a running agent notes for itself.
+    // Working trees of their own, and a running agent's own notes.
     except: /^(worktrees|state|debug|ide|daemon|results|[\w.-]+\.lock)$/,
   },
   { reason: "Codex follows it", names: [".codex", ".agents"] },
@@ -88,7 +88,7 @@ export function actingFiles(root: string, folder: string): readonly ActingFile[]
   return look.found();
 }
 
-/** A name as it stands in a folder, in any case: Kimi also follows `agents.md`, and some file systems take one for the other. */
+/** A name in a folder, in any case: Kimi also follows `agents.md`, and some file systems ignore case. */
 function spellings(folder: string, there: readonly string[], name: string): readonly string[] {
   const [first = "", ...rest] = name.split("/");
   const found = there.filter((each) => each.toLowerCase() === first.toLowerCase());
@@ -96,7 +96,7 @@ function spellings(folder: string, there: readonly string[], name: string): read
   return rest.length === 0 ? paths : paths.flatMap((path) => spellings(path, namesIn(path), rest.join("/")));
 }
 
-/** Gathers files, a bounded number of them, and forgets none: what is not looked at singly is part of one digest. */
+/** Collects files, a limited number of them, and omits none: those not read singly are part of one digest. */
 class Look {
   readonly #root: string;
   readonly #files: ActingFile[] = [];
@@ -125,7 +125,7 @@ class Look {
     }
   }
 
-  /** A file, or a folder with everything below it, but what is excepted in it. */
+  /** A file, or a folder with all its content, except for exclusions. */
   at(path: string, reason: string, depth = ACTING_DEPTH, except?: RegExp): void {
     const stat = statOf(path);
     if (!stat) return;
@@ -143,7 +143,7 @@ class Look {
       if (!name.endsWith(".sample")) this.at(join(path, name), "git runs it automatically");
   }
 
-  /** Of a file that is too much to read, or cannot be read: of what is known of it without reading. */
+  /** For a file that is too long, or unreadable: its metadata. */
   #digest(path: string, stat: Stats): string {
     this.#bytes += stat.size;
     const isMuch =
@@ -160,7 +160,7 @@ class Look {
   }
 }
 
-/** The folder and those above it, up to the root and to the top of its repository. One that is outside ends at its own. */
+/** The folder and its parents, up to the root and to the top of its repository. One that is outside ends at its own. */
 function foldersUp(root: string, folder: string): readonly string[] {
   const isOutside = /^\.\.(\/|$)/.test(relative(root, folder));
   const above = (at: string): readonly string[] => (at === dirname(at) ? [at] : [at, ...above(dirname(at))]);
@@ -170,7 +170,7 @@ function foldersUp(root: string, folder: string): readonly string[] {
   return all.slice(0, Math.max(least, top) + 1);
 }
 
-/** Nothing where it cannot be reached, as by links in a circle: then agents cannot, either. */
+/** Nothing if it cannot be reached, such as by a cycle of links: then agents cannot, either. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path);

@@ -40,5 +40,5 @@ export const trustRevoke = contract({
   output: z.object({ revoked: z.boolean() }),
 });
 
-/** What the owner can ask of trust. */
+/** What the owner can request of trust. */
 export const trustContracts = [trustShow, trustAllow, trustRevoke] as const;

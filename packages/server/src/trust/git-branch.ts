@@ -9,7 +9,7 @@ import { BRANCH_CHARS, GIT_HEAD_BYTES } from "./limits.ts";
 
 const SHORT_HASH = 8;
 
-/** The branch's name; a short hash where no branch is checked out; undefined where there is no repository. */
+/** The branch's name; a short hash if no branch is checked out; undefined if there is no repository. */
 export function gitBranch(folder: string): string | undefined {
   const [git] = gitFolders(folder);
   if (git === undefined) return undefined;

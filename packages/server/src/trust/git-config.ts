@@ -27,7 +27,7 @@ const HARMLESS: readonly RegExp[] = [
 ];
 const INCLUDES = /^(include|includeif)\.path$/;
 
-/** The files of git's configuration in a folder, each with its settings that count. Files with none are left out. */
+/** The files of git's configuration in a folder, each with its relevant settings. Files without any are left out. */
 export function gitConfigs(
   folder: string,
 ): readonly { readonly path: string; readonly runs: readonly GitSetting[] }[] {
@@ -39,7 +39,7 @@ export function gitConfigs(
       (each) => !HARMLESS.some((known) => known.test(each.name)) && !isOwnPlace(folder, path, each),
     );
     if (runs.length > 0) found.push({ path, runs });
-    if (waiting.length > GIT_CONFIG_INCLUDES) continue; // that it includes something is asked for all the same
+    if (waiting.length > GIT_CONFIG_INCLUDES) continue; // an include is asked about anyway
     for (const { name, value } of runs) {
       const to = resolve(dirname(path), value.replace(/^~(?=\/)/, process.env["HOME"] ?? "~"));
       if (INCLUDES.test(name) && !waiting.includes(to)) waiting.push(to);
@@ -48,7 +48,7 @@ export function gitConfigs(
   return found;
 }
 
-/** The folders of submodules, which git looks into from above, and of theirs. */
+/** The folders of submodules, which git reads from above, and of theirs. */
 export function submodulesBelow(folder: string, depth = SUBMODULE_DEPTH): readonly string[] {
   const own = gitFolders(folder);
   const isLong = own.some((git) => settingsOf(join(git, "config")).some(isSha256));
@@ -61,7 +61,7 @@ function isSha256({ name, value }: GitSetting): boolean {
   return name === "extensions.objectformat" && value.toLowerCase() === "sha256";
 }
 
-/** Git writes into a submodule where its files are: that it says so is no news. */
+/** Git writes the path of its files into a submodule: that setting is nothing new. */
 function isOwnPlace(folder: string, path: string, { name, value }: GitSetting): boolean {
   return name === "core.worktree" && resolve(dirname(path), value) === folder;
 }
@@ -87,7 +87,7 @@ function shared(git: string): readonly string[] {
   return common ? [git, resolve(git, common)] : [git];
 }
 
-/** A file that is too long, or cannot be read, is one setting that nobody knows. */
+/** A file that is too long, or unreadable, counts as one unknown setting. */
 function settingsOf(path: string): readonly GitSetting[] {
   const stat = statOf(path);
   if (!stat) return [];

@@ -51,11 +51,11 @@ function linksIn(bytes: Buffer | undefined, hashBytes: number): readonly string[
       at += (end - at + 8) & ~7;
     }
   }
-  // Names are bytes; they were kept one by one so that cutting them is right.
+  // Names are bytes; they were read one by one so that cutting them is correct.
   return found.map((name) => Buffer.from(name, "latin1").toString("utf8"));
 }
 
-/** How much of the name before is cut off. */
+/** How much of the previous name is cut off. */
 function varint(bytes: Buffer, start: number): { readonly value: number; readonly next: number } {
   let at = start;
   let byte = bytes[at++] ?? 0;

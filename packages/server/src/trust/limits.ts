@@ -1,9 +1,9 @@
 /** Bounds of what is looked at in a folder before it is trusted. */
 
 // Acting files
-/** So many are shown one by one; what is more is one entry, with a digest of all of it. */
+/** This many are shown one by one; the rest is one entry, with a digest of all of it. */
 export const ACTING_FILES = 500;
-/** What lies deeper, or is more than this in one folder, is known by what the file system says of it. */
+/** Deeper files, or more than this in one folder, are known by their file system metadata. */
 export const ACTING_DEPTH = 7;
 export const LOOKED_AT_FILES = 2_000;
 export const ACTING_FILE_BYTES = 4 * 1024 * 1024;

@@ -22,7 +22,7 @@ export interface OwnRules {
   readonly rest: string;
 }
 
-/** A digest of what a file of settings holds besides these rules; undefined where it is no such file. */
+/** A digest of a settings file without these rules; undefined if it is no such file. */
 export function restOf(path: string, rules: readonly string[]): string | undefined {
   const settings = settingsIn(path);
   if (settings === undefined) return undefined;
@@ -40,7 +40,7 @@ export function restOf(path: string, rules: readonly string[]): string | undefin
     .digest("hex");
 }
 
-/** One that is not there holds nothing. */
+/** A missing one is empty. */
 function settingsIn(path: string): JsonObject | undefined {
   let text: string;
   try {

@@ -21,7 +21,7 @@ interface Shown {
     readonly reason: string;
     readonly state: "trusted" | "new" | "changed";
   }[];
-  /** Of all that is shown: trust is given to exactly this. */
+  /** Of everything shown: trust applies to exactly this. */
   readonly digest: string;
 }
 
@@ -30,7 +30,7 @@ interface Kept {
   readonly at: number;
   /** By path, what each held. */
   readonly files: Readonly<Record<string, string>>;
-  /** By path, what the owner has had added to it by an agent since. */
+  /** By path, what an agent has added to it since with the owner's approval. */
   readonly own?: Readonly<Record<string, OwnRules>>;
 }
 
@@ -58,7 +58,7 @@ export class Trust {
     return { folder: at, files, digest: digestOf(at, found) };
   }
 
-  /** The question, where there is one. */
+  /** The question, if there is one. */
   question(folder: string | undefined): Problem | undefined {
     const shown = this.show(folder);
     const open = shown.files.filter(({ state }) => state !== "trusted");
@@ -70,8 +70,9 @@ export class Trust {
   }
 
   /**
-   * The owner has allowed rules that the agent is about to keep in a file of this folder. Called before the agent is told, so that
-   * what the file holds now is what was trusted; where something is not, these rules change nothing about that.
+   * The owner has approved rules that the agent is about to write to a file of this folder. Called before the agent is
+   * told, so that the file's current content is what was trusted; if something is untrusted, these rules change nothing
+   * about that.
    */
   keeps(by: string, folder: string, { file, rules }: KeptRules): void {
     if (this.question(folder) !== undefined) return;
@@ -121,7 +122,7 @@ export class Trust {
   }
 }
 
-/** Whether a file differs from what was trusted by nothing but rules that the owner has allowed. */
+/** Whether a file differs from its trusted content only by rules that the owner has approved. */
 function isOwnChange(path: string, own: OwnRules | undefined): boolean {
   return own !== undefined && restOf(path, own.rules) === own.rest;
 }

@@ -20,7 +20,7 @@ function keyOf(page: number): string {
 it("[Q31] keeps a page in a few bytes", () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
-  // What other tests have left behind goes in several rounds, and must not go in between.
+  // Other tests' garbage is collected in several rounds, which must not happen in between.
   const used = (before = Number.POSITIVE_INFINITY): number => {
     collect();
     const { heapUsed, arrayBuffers } = process.memoryUsage();

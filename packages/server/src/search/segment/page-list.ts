@@ -3,14 +3,14 @@
  * ten gigabytes has a million pages, and they are in memory as long as the search thread lives.
  */
 
-/** Where a part lies: its place and its length without the checksum. */
+/** A part's position: its offset and its length without the checksum. */
 export type Part = readonly [at: number, length: number];
 
 export class PageList {
   readonly #places: Float64Array;
   readonly #lengths: Uint32Array;
   readonly #keys: Buffer;
-  /** Where each key begins in #keys; it ends where the next one begins. */
+  /** The start of each key in #keys; it ends where the next one begins. */
   readonly #starts: Uint32Array;
 
   constructor(parts: readonly Part[], firstKeys: readonly string[]) {
@@ -36,7 +36,7 @@ export class PageList {
     return this.#keys.toString("latin1", this.#starts[page], this.#starts[page + 1]);
   }
 
-  /** The last page whose first key is not behind the key; -1 if there is none. */
+  /** The last page whose first key is not after the key; -1 if there is none. */
   pageOf(key: string): number {
     const wanted = Buffer.from(key, "latin1");
     let low = 0;

@@ -8,7 +8,7 @@
 const GAPS = 0;
 const BITS = 1;
 
-/** Takes numbers one by one, ascending. */
+/** Accepts numbers one by one, ascending. */
 export class PostingWriter {
   #bytes: Uint8Array;
   #length = 0;
@@ -38,7 +38,7 @@ export class PostingWriter {
     this.#length = this.count = this.#next = 0;
   }
 
-  /** The list; memory of its own only where it is bits. */
+  /** The list; memory of its own only if it is a bitmap. */
   encoded(): { readonly mode: number; readonly body: Uint8Array } {
     const bits = Math.ceil(this.#next / 8);
     const gaps = this.#bytes.subarray(0, this.#length);

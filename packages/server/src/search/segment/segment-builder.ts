@@ -12,7 +12,7 @@ import { type SegmentFacts, SegmentWriter } from "./segment-writer.ts";
 import { conversationKey, endOfRun, hashOfKey, kindKey, pathKey, visitTokens } from "./tokens.ts";
 
 export interface IndexedBlock extends Document {
-  /** The conversation's id: what decides between blocks of the same age. */
+  /** The conversation's id: the tiebreaker between blocks of the same age. */
   readonly name: string;
   readonly kind: Kind;
   readonly path: string | null;
@@ -20,7 +20,7 @@ export interface IndexedBlock extends Document {
 
 export class SegmentBuilder {
   readonly #blocks: IndexedBlock[] = [];
-  /** Where the tokens of each block begin in #tokens. */
+  /** The start of each block's tokens in #tokens. */
   readonly #starts: number[] = [];
   #tokens = new Uint32Array(1 << 12);
   #tokenCount = 0;
@@ -31,7 +31,7 @@ export class SegmentBuilder {
     return this.#blocks.length;
   }
 
-  /** Takes a block in; to be gone through to the end, before the next one. */
+  /** Adds a block; it has to be consumed to the end before the next one. */
   *add(block: IndexedBlock, text: string): Generator<void> {
     const document = this.#blocks.length;
     this.#blocks.push(block);
@@ -98,7 +98,7 @@ export class SegmentBuilder {
       .sort((a, b) => byAge(blocks[a] as IndexedBlock, blocks[b] as IndexedBlock));
   }
 
-  /** The ranks of all tokens, those of one together and ascending, and where each token's begin. */
+  /** The ranks of all tokens, grouped by token and ascending, and where each token's begin. */
   #ranksByToken(order: readonly number[]): { readonly starts: Uint32Array; readonly ranks: Uint32Array } {
     const starts = new Uint32Array(this.#table.size + 1);
     for (let i = 0; i < this.#tokenCount; i++) (starts[(this.#tokens[i] as number) + 1] as number)++;
@@ -126,13 +126,16 @@ export function byAge(
   return a.born - b.born;
 }
 
-/** All different keys, each with a number. Not a Map of strings: making a string for every word of a text takes longer than all else. */
+/**
+ * All different keys, each with a number. Not a Map of strings: making a string for every word of a text takes longer
+ * than all else.
+ */
 class TokenTable {
   size = 0;
   /** Numbers + 1 by hash; 0 is free. */
   #slots = new Int32Array(1 << 13);
   #hashes = new Uint32Array(1 << 12);
-  /** Where a key begins in the pool; it ends where the next one begins. */
+  /** The start of a key in the pool; it ends where the next one begins. */
   #starts = new Uint32Array((1 << 12) + 1);
   #lastDocuments = new Int32Array(1 << 12).fill(-1);
   #pool = Buffer.allocUnsafe(1 << 16);
@@ -174,7 +177,7 @@ class TokenTable {
     return this.#pool.toString("latin1", this.#starts[token], this.#starts[token + 1]);
   }
 
-  /** The tokens in the order of their keys, those that begin with the same byte at a time. */
+  /** The tokens in the order of their keys, all with the same first byte at a time. */
   *inOrder(): Generator<readonly number[]> {
     const byFirst: number[][] = Array.from({ length: 256 }, () => []);
     for (let token = 0; token < this.size; token++)

@@ -29,7 +29,7 @@ const MAGIC = "BLKSEG01";
 export const DOCUMENTS_PER_PAGE = 512;
 const TRAILER_BYTES = 8 + 4 + 4 + 8;
 
-/** What a segment says of itself. */
+/** A segment's metadata. */
 interface SegmentSummary {
   readonly documents: number;
   /** UTF-16 units of all texts. */
@@ -62,7 +62,7 @@ export class SegmentFileWriter {
     this.#write(Buffer.from(MAGIC, "latin1"));
   }
 
-  /** Writes a part. The bytes are taken as they are: they must not change any more. */
+  /** Writes a part. The bytes are not copied: they must not change any more. */
   part(bytes: Uint8Array): Part {
     const at = this.#at;
     const sum = Buffer.allocUnsafe(4);

@@ -10,14 +10,14 @@ import { byAge } from "./segment-builder.ts";
 import type { SegmentReader } from "./segment-reader.ts";
 import { SegmentWriter } from "./segment-writer.ts";
 
-/** What a merge gave up keeping: that the rank is not in the new segment. */
+/** Marks a rank that is not in the new segment. */
 const DROPPED = 0xffff_ffff;
-/** A version that no block has: one that is named more than once is in the new segment already. */
+/** A version that no block has: a block named more than once is in the new segment already. */
 const KEPT = -1;
 
 /**
- * Writes the merged segment, and gives the length of its file. `nameOf`: the id of a conversation; `isKept`: whether blocks of
- * one are taken over.
+ * Writes the merged segment, and returns the length of its file. `nameOf`: the id of a conversation; `isKept`: whether
+ * blocks of one are kept.
  */
 export function* mergeSegments(
   segments: readonly SegmentReader[],

@@ -68,7 +68,7 @@ export class SegmentReader {
     return low;
   }
 
-  /** The ranks of blocks that may hold what is demanded, among those that the query asks about, ascending. */
+  /** The ranks of blocks that may contain the demanded strings, among those that the query covers, ascending. */
   ranks(demand: Demand, query: SearchQuery, conversation: number | undefined): Uint32Array | undefined {
     const scope = this.#scope(query, conversation);
     return scope?.length === 0 ? scope : this.#demanded(demand, scope);
@@ -124,7 +124,7 @@ export class SegmentReader {
     if (isStart && isEnd) return united(this.#exact(key));
     const entries = isStart ? this.#beginning(key) : this.#holding(isEnd ? key + SEPARATOR : key);
     if (entries === undefined) return undefined;
-    // Or it lies in a run that is too long to be a token.
+    // Or it is in a run that is too long to be a token.
     return unite([united(entries), this.#grams(piece.text)]);
   }
 
@@ -143,7 +143,7 @@ export class SegmentReader {
     return this.#in(keyPages, keyPages.pageOf(key), SEPARATOR + key + SEPARATOR);
   }
 
-  /** The entries whose keys begin so; undefined if they are too many. */
+  /** The entries whose keys begin with this; undefined if there are too many. */
   #beginning(key: string): Entry[] | undefined {
     const { keyPages } = this.#file;
     const entries: Entry[] = [];
@@ -157,7 +157,10 @@ export class SegmentReader {
     return entries;
   }
 
-  /** The entries whose keys, with the separator behind them, hold a string of at least three bytes; undefined if they are too many. */
+  /**
+   * The entries whose keys, followed by the separator, contain a string of at least three bytes; undefined if there are
+   * too many.
+   */
   #holding(needle: string): Entry[] | undefined {
     const pages = this.#pagesWith(needle);
     if (pages.length > MAX_MATCHED_PAGES) return undefined;
@@ -232,7 +235,7 @@ class Page {
     return entries;
   }
 
-  /** To be asked for in order. */
+  /** Must be called in order. */
   entry(index: number): Entry {
     for (; this.#read < index; this.#read++) this.#next();
     this.#read++;

@@ -69,7 +69,10 @@ export class SegmentWriter {
   }
 }
 
-/** Which pages hold which strings of three bytes. With the separators, so that beginnings and ends of keys can be asked for. */
+/**
+ * Which pages contain which strings of three bytes. With the separators, so that beginnings and ends of keys can be
+ * looked up.
+ */
 class GramPages {
   /** Numbers + 1 of grams by hash; 0 is free. */
   #slots = new Int32Array(1 << 14);
@@ -141,7 +144,7 @@ class PageWriter {
     this.#file = file;
   }
 
-  /** The number of the page that the last key went to. */
+  /** The number of the last key's page. */
   get page(): number {
     return this.#keys.length === 0 ? this.parts.length - 1 : this.parts.length;
   }

@@ -1,4 +1,4 @@
-/** Segments of the search index: what they name, compared with reading every text. */
+/** Segments of the search index: the blocks they name, compared with reading every text. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const directory = mkdtempSync(join(tmpdir(), "blockyard-segment-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 let files = 0;
 
-/** Goes through to the end. */
+/** Consumes it to the end. */
 function ended<T>(work: Generator<void, T>): T {
   for (;;) {
     const step = work.next();
@@ -90,7 +90,7 @@ describe("[Q12] a segment never passes over a text that holds the string", () =>
     expect(rows(built(TEXTS), literal)).toEqual(expected);
   });
 
-  it("also where it cannot tell", () => {
+  it("also if it cannot tell", () => {
     const segment = built(TEXTS);
     for (const literal of ["x", "if", " ", "検索", "😀"])
       expect(rows(segment, literal)).toHaveLength(TEXTS.length);
@@ -139,7 +139,7 @@ describe("[Q26] merged segments", () => {
     expect(rows(merged, "thread")).toEqual([1]);
   });
 
-  it("are as good as one made of everything", () => {
+  it("are as good as one built from everything", () => {
     const words = Array.from({ length: 400 }, (_, i) => `w${(i * 7919) % 1_000}x${i % 7}`);
     const texts = Array.from({ length: 300 }, (_, i) =>
       words.filter((_, w) => (w * 31 + i * 17) % 40 === 0).join(" "),
@@ -209,7 +209,7 @@ it("[Q27] a byte that has changed is noticed", () => {
       expect(error).toBeInstanceOf(SegmentDamage);
       continue;
     }
-    // The byte is in a part that nobody asked for.
+    // The byte is in a part that nobody reads.
     expect(found).toEqual([[1, 2], [3], [6], [7]]);
   }
   segment.close();

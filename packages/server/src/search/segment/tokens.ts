@@ -31,14 +31,14 @@ const UNSPACED = 3;
 /** The class of every UTF-16 unit. */
 const CLASSES = classes();
 
-/** A part of a demanded string that is a run, or lies in one. */
+/** A part of a demanded string that is a run, or is inside one. */
 export interface Piece {
   readonly text: string;
   /** Whether the run begins, ends with the piece. */
   readonly isStart: boolean;
   readonly isEnd: boolean;
   readonly isWord: boolean;
-  /** The run is indexed by its grams, whatever else it holds. */
+  /** The run is indexed by its grams, whatever else it contains. */
   readonly isGrams: boolean;
 }
 
@@ -63,14 +63,14 @@ export function visitTokens(folded: string, from: number, to: number, visit: Key
   }
 }
 
-/** The end of the run that a place lies in: texts are indexed in parts, which must not part a run. */
+/** The end of the run around an offset: texts are indexed in parts, which must not split a run. */
 export function endOfRun(folded: string, at: number): number {
   if (at === 0 || at >= folded.length) return Math.min(at, folded.length);
   const kind = CLASSES[folded.charCodeAt(at - 1)] as UnitClass;
   return runEnd(folded, at, folded.length, kind);
 }
 
-/** The pieces of a folded string that say anything about a text that holds it. */
+/** A string of keys with placeholders for separators in grams, which are keys themselves. */
 export function piecesOf(folded: string): Piece[] {
   const pieces: Piece[] = [];
   for (let at = 0; at < folded.length; ) {
@@ -118,12 +118,12 @@ export function conversationKey(row: number): string {
   return CONVERSATION + row.toString(36);
 }
 
-/** A string of keys with what stands for separators in grams, which are keys themselves. */
+/** A string of keys with placeholders for separators in grams, which are keys themselves. */
 export function inGrams(keys: string): string {
   return keys.replaceAll(SEPARATOR, SEPARATOR_IN_GRAMS);
 }
 
-/** Whether a key is a token that a part of it may be asked for. */
+/** Whether a key is a token that can be looked up by a part of it. */
 export function isRunKey(key: string): boolean {
   return key.charCodeAt(0) > 0x20;
 }

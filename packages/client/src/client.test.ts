@@ -39,7 +39,7 @@ async function write(client: Client): Promise<{ conversation: string; block: str
 }
 
 describe("client", () => {
-  it("[CL1] follows what another client writes, and throws what a tool refuses", async () => {
+  it("[CL1] follows another client's writes, and throws a tool's refusals", async () => {
     const writer = await open();
     const { conversation, block } = await write(writer);
     const reader = await open();
@@ -75,7 +75,7 @@ describe("client", () => {
     expect(stages.filter((stage) => stage.endsWith("end"))).toHaveLength(1);
   });
 
-  it("[CL3] comes back by itself when the server was away, and has what it missed", async () => {
+  it("[CL3] reconnects by itself after an outage, and gets what it missed", async () => {
     const states: string[] = [];
     const back = Promise.withResolvers<void>();
     const reader = await open(({ state }) => {
@@ -157,7 +157,7 @@ describe("client", () => {
     await expect(refused).rejects.toThrow("does not accept this token");
   });
 
-  it("[CL11] says that nothing answers at an address, and waits for a server that is being started", async () => {
+  it("[CL11] reports that nothing answers at an address, and waits for a server that is being started", async () => {
     const port = new URL(server.url).port;
     await server.stop();
     const nobody = connect({ url: server.url, token: server.token, connectMs: 1 });

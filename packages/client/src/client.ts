@@ -27,18 +27,18 @@ export interface ClientOptions {
   readonly url: string;
   /** From `blockyard token create`; without one, a browser's cookie. */
   readonly token?: string;
-  /** How many of a conversation's last blocks come at once. */
+  /** How many of a conversation's last blocks are sent at once. */
   readonly windowBlocks?: number;
-  /** Told when the connection goes and comes. */
+  /** Called when the connection is lost and restored. */
   readonly onState?: (state: LinkState) => void;
 }
 
 export interface ConnectOptions extends ClientOptions {
-  /** How long a server may take to answer for the first time; half a minute unless told. */
+  /** How long a server may take to answer for the first time; 30 seconds by default. */
   readonly connectMs?: number;
 }
 
-/** What a tool refused, as an error: `problem` has the code and the numbers. */
+/** A tool's refusal as an error: `problem` has the code and the numbers. */
 export class Refusal extends Error {
   override name = "Refusal";
   readonly problem: Problem;
@@ -60,7 +60,7 @@ export type TurnResult = Omit<ToolInput<"turn.end">, "conversation" | "turn">;
 /** A turn that this program has begun. */
 export interface OwnTurn {
   readonly id: string;
-  /** Once. What is still open of it ends with it. */
+  /** Once. Its open blocks end with it. */
   end(result?: TurnResult): Promise<void>;
 }
 
@@ -120,7 +120,7 @@ export class Client {
     return this.callAny<ToolAnswer<Name>>(tool, input, options);
   }
 
-  /** The same by a name that is only known while the program runs, or that this version does not know. */
+  /** The same for a tool known only at run time, or unknown to this version. */
   async callAny<T = Json>(tool: string, input: unknown, { write = true }: CallOptions = {}): Promise<T> {
     const answer = await this.replica.call(tool, input, { write });
     if (isProblem(answer)) throw new Refusal(answer);
@@ -128,8 +128,8 @@ export class Client {
   }
 
   /**
-   * A turn of this program's own: what it creates in the conversation until the turn's end belongs to it. The turn stays
-   * open as long as this program is connected or calls.
+   * A turn of this program's own: what it creates in the conversation until the turn's end belongs to it. The turn
+   * stays open as long as this program is connected or calls.
    */
   async beginTurn(
     conversation: ConversationId,
@@ -160,14 +160,14 @@ export class Client {
     });
   }
 
-  /** The life of every tool call in what is followed: one start, increments, one end. */
+  /** The lifecycle of every tool call in followed conversations: one start, increments, one end. */
   onTool(listener: (update: ToolUpdate, conversation: ConversationId) => void): () => void {
     return this.replica.listenTools(listener);
   }
 
   /**
-   * A conversation's turns as messages made of content blocks, for programs that want no blocks: told with every event, and
-   * kept up over cuts. Stop it when it is not needed any more.
+   * A conversation's turns as messages made of content blocks, for programs that need no blocks: updated with every
+   * event, also across reconnects. Stop it when it is no longer needed.
    */
   llm(
     conversation: ConversationId,
@@ -187,8 +187,8 @@ export class Client {
 }
 
 /**
- * Connects, and gives the client once the server has greeted it. A server that is being started is waited for, for `connectMs`; then
- * the error says that nobody answered. Once connected, a client tries for as long as it lives.
+ * Connects, and returns the client once the server has greeted it. Waits up to `connectMs` for a server that is being
+ * started; then throws. Once connected, a client retries as long as it lives.
  */
 export async function connect(options: ConnectOptions): Promise<Client> {
   const { url, connectMs = CONNECT_MS } = options;

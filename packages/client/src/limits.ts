@@ -5,7 +5,7 @@
 export const CONNECT_MS = 30_000;
 
 // Link
-/** How often a socket is asked whether it is still there. */
+/** How often a socket is pinged. */
 export const PING_MS = 15_000;
 /** An answer to a ping takes at most this. */
 export const PONG_MS = 20_000;

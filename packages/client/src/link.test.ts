@@ -34,13 +34,13 @@ it("[CL6] a hidden tab, whose timers come once a minute, stays connected", async
   vi.unstubAllGlobals();
   for (let minute = 0; minute < 5; minute++) {
     vi.advanceTimersByTime(60_000);
-    await client.call("conversation.list", {}, { write: false }); // behind the answer to the ping
+    await client.call("conversation.list", {}, { write: false }); // after the answer to the ping
   }
   expect(states).toEqual(["connecting", "open"]);
   client.close();
 });
 
-it("[CL6] a connection that answers no ping is given up", async () => {
+it("[CL6] a connection that answers no ping is closed", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "clearTimeout", "clearInterval"] });
   const states: string[] = [];
   const onState = ({ state }: { readonly state: string }) => void states.push(state);

@@ -11,7 +11,7 @@ import { FIRST_WAIT_MS, LONGEST_WAIT_MS, PING_MS, PONG_MS, STEADY_MS } from "./l
 export type LinkState =
   | { readonly state: "connecting"; readonly tries: number }
   | { readonly state: "open" }
-  /** Waits before it tries again. */
+  /** Waits before it retries. */
   | { readonly state: "waiting"; readonly tries: number; readonly until: number }
   /** The server refuses this program: retrying would not help. */
   | { readonly state: "refused"; readonly message: string }

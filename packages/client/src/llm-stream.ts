@@ -9,13 +9,13 @@ import { isProblem, type LlmEvent, type LlmMessage, type Problem, reduceLlm } fr
 import { STREAM_FIRST_WAIT_MS, STREAM_LONGEST_WAIT_MS, STREAM_SILENCE_MS } from "./limits.ts";
 
 export interface LlmOptions {
-  /** The first message to be told, finished or not; without it, those that run now and all that follow. */
+  /** The first message to send, finished or not; without it, the running and all later ones. */
   readonly from?: string;
 }
 
 export interface LlmStream {
   readonly messages: readonly LlmMessage[];
-  /** Resolves when what was there already has been told: from then on nothing is missed. Never, where the server refuses. */
+  /** Resolves when all existing content was sent: from then on nothing is missed. Never, if the server refuses. */
   readonly opened: Promise<void>;
   /** Resolves when it was stopped, or with why the server does not tell. */
   readonly ended: Promise<Problem | undefined>;
@@ -69,7 +69,7 @@ class Reader {
 
   async run(): Promise<Problem | undefined> {
     while (!this.#over.aborted) {
-      const refused = await this.#read().catch(() => undefined); // cut: it comes back
+      const refused = await this.#read().catch(() => undefined); // cut: it reconnects
       if (refused) return refused;
       this.#tries++;
       const longest = Math.min(STREAM_LONGEST_WAIT_MS, STREAM_FIRST_WAIT_MS * 2 ** this.#tries);
@@ -131,7 +131,7 @@ class Reader {
   }
 }
 
-/** Ends a connection on which nothing has come for too long, or that nobody wants any more. */
+/** Ends a connection that was silent for too long, or that nobody needs any more. */
 class Silence {
   readonly #controller = new AbortController();
   readonly #over: AbortSignal;

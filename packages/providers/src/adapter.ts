@@ -9,18 +9,18 @@
 import { addUsage, type BlockEvent, type Json, NO_USAGE, type Turn, type Usage } from "@blockyard/kernel";
 import { numberOf } from "./read.ts";
 
-/** What a resumed session had counted before this run: providers count on, turns are told one by one. */
+/** A resumed session's counters before this run: providers keep counting, turns are reported one by one. */
 export interface Before {
   readonly previousCostUsd?: number;
   readonly previousUsage?: Usage;
   readonly previousApiMs?: number;
   /** Results that this process has printed already: it numbers them over all its turns. */
   readonly previousResults?: number;
-  /** The agent has begun by itself: nobody has asked for its first turn. */
+  /** The agent has begun by itself: nobody has requested its first turn. */
   readonly isOwn?: boolean;
 }
 
-/** Where a session's own counters stand after these turns of it. */
+/** A session's own counters after these turns. */
 export function countedIn(turns: readonly Pick<Turn, "costUsd" | "usage" | "native">[]): Before {
   const apiMs = turns.map(({ native }) => numberOf(native?.["duration_api_ms"])).findLast(isCounted);
   return {
@@ -30,7 +30,7 @@ export function countedIn(turns: readonly Pick<Turn, "costUsd" | "usage" | "nati
   };
 }
 
-/** Zero is what a result says that tells of something else. */
+/** Zero is what a result states that reports something else. */
 function isCounted(value: number | undefined): value is number {
   return value !== undefined && value > 0;
 }
@@ -40,8 +40,8 @@ export interface Adapter<State = unknown> {
   /** `run` prefixes the block keys, so that several runs in one conversation never collide. */
   start(run: string, before?: Before): State;
   step(state: State, event: Json): readonly [State, readonly BlockEvent[]];
-  /** Bytes that were not JSON: kept as an `unknown` block, the stream goes on. */
+  /** Bytes that were not JSON: kept as an `unknown` block, the stream continues. */
   noise(state: State, line: string): readonly [State, readonly BlockEvent[]];
-  /** The stream has ended: closes whatever is open, as interrupted. */
+  /** The stream has ended: closes all open blocks as interrupted. */
   end(state: State): readonly BlockEvent[];
 }

@@ -19,7 +19,7 @@ export type PatchChange = {
   readonly kind: ChangeKind;
   readonly diff?: string;
   readonly movedTo?: string;
-  /** The diff is what was asked for; nobody has compared it with the file. */
+  /** The requested diff; it was not compared with the file. */
   readonly unverified?: boolean;
 };
 

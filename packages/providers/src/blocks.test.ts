@@ -1,4 +1,4 @@
-/** The command: what it prints for a recording, and what it says when it cannot. */
+/** The command: its output for a recording, and its error if it fails. */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -82,7 +82,7 @@ describe("[P1] prints", () => {
   });
 });
 
-describe("[P9] says what is wrong", () => {
+describe("[P9] reports the error", () => {
   const strange = join(mkdtempSync(join(tmpdir(), "blocks-")), "strange.txt");
   writeFileSync(strange, "Hello\n");
 

@@ -115,7 +115,7 @@ function blocksOf(options: Options): Folded | string {
   return readLog(provider, path, bytes);
 }
 
-/** npm runs scripts in the repository's folder; a path is meant from where the command was typed. */
+/** npm runs scripts in the repository's folder; a path is relative to where the command was typed. */
 function located(file: string): string {
   const typed = resolve(process.env["INIT_CWD"] ?? ".", file);
   return statSync(typed, { throwIfNoEntry: false }) === undefined ? file : typed;

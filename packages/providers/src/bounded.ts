@@ -12,7 +12,9 @@ import { bounds, CUT_CHARS } from "./limits.ts";
 /** Required strings of some kinds are cut instead of dropped. */
 const CUT = new Set(["command", "toolName", "toolUseId", "path"]);
 
-/** `isShort`: it comes of one short line; then only what adds up over lines, a tool's input, can be too long. */
+/**
+ * `isShort`: it comes from one short line; then only values that add up over lines, a tool's input, can be too long.
+ */
 export function bounded(event: BlockEvent, isShort = false): BlockEvent {
   if (event.type === "block-append" || event.type === "session" || event.type === "turn-start") return event;
   if (isShort && !("metadata" in event && event.metadata?.input !== undefined)) return event;
@@ -42,7 +44,7 @@ function fits(value: Json, max: number): boolean {
   return room(value, max, limits.jsonDepth) >= 0;
 }
 
-/** What is left of `max` after the value; negative where it does not fit. */
+/** The rest of `max` after the value; negative if it does not fit. */
 function room(value: Json, max: number, depth: number): number {
   if (typeof value === "string") return max - value.length - 2;
   if (typeof value !== "object" || value === null) return max - 24;
@@ -52,7 +54,7 @@ function room(value: Json, max: number, depth: number): number {
     for (let i = 0; i < value.length && left >= 0; i++) left = room(value[i] as Json, left - 1, depth - 1);
     return left;
   }
-  // for-in makes no list of keys, and JSON has none that are inherited.
+  // for-in creates no list of keys, and JSON has no inherited ones.
   for (const key in value) {
     left = room((value as JsonObject)[key] as Json, left - key.length - 4, depth - 1);
     if (left < 0) return left;
@@ -80,7 +82,7 @@ function shrink(metadata: JsonObject): JsonObject {
   return { ...clean, extra: { ...(clean.extra as JsonObject | undefined), omitted: omitted.sort() } };
 }
 
-/** A required key in a smaller form; undefined for one that may go. */
+/** A required key in a smaller form; undefined for an optional one. */
 function smallerOf(key: string, value: Json): Json | undefined {
   if (CUT.has(key) && typeof value === "string") return value.slice(0, CUT_CHARS);
   if (key === "changes" && Array.isArray(value)) {

@@ -29,13 +29,13 @@ export interface Outcome {
   /** Absent where the provider shows no result. */
   readonly result?: { readonly kind: Kind; readonly text: string; readonly metadata: JsonObject };
   readonly failed: boolean;
-  /** Why it failed; `failed` where nothing more is known. */
+  /** Why it failed; `failed` if nothing more is known. */
   readonly reason?: Reason | undefined;
   readonly shortResult?: string | undefined;
   readonly error?: string | undefined;
   readonly durationMs?: number | undefined;
   readonly at?: number | undefined;
-  /** The input, where it is known only now. */
+  /** The input, if it is known only now. */
   readonly input?: Json | undefined;
   readonly compactParams?: string | undefined;
 }

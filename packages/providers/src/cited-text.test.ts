@@ -12,7 +12,7 @@ const cite = (name: string) => ({
   cited_text: name,
 });
 
-/** The parts of an answer: text, and the names of what it cites. */
+/** The parts of an answer: text, and the names of its citations. */
 type Part = readonly [string, ...string[]];
 
 const ANSWERS: readonly (readonly [string, readonly Part[], readonly string[]])[] = [
@@ -50,7 +50,7 @@ function apiEvents(events: readonly Json[]): BlockEvent[] {
   return [...out, ...anthropicAdapter.end(state)];
 }
 
-/** With the citations before the text, or behind it. */
+/** With the citations before the text, or after it. */
 function deltasOf([text, ...names]: Part, citesFirst: boolean): JsonObject[] {
   const half = Math.ceil(text.length / 2);
   const texts = [text.slice(0, half), text.slice(half)].map((part) => ({ type: "text_delta", text: part }));
@@ -106,7 +106,7 @@ describe.each(ANSWERS)("[A8] %s", (_, parts, expected) => {
     },
   );
 
-  it("cut anywhere, all that was said is there, and only ends follow", () => {
+  it("cut anywhere, all the text is there, and only ends follow", () => {
     const events = streamOf(parts, false);
     const whole = apiEvents(events).map((event) => JSON.stringify(event));
     for (let cut = 1; cut < events.length; cut++) {
@@ -139,7 +139,7 @@ it("[A8] something else between two texts parts them", () => {
   ]);
 });
 
-it("[A8] what a line says otherwise than its deltas counts", () => {
+it("[A8] a line overrides its deltas", () => {
   const lines = [
     opening("m"),
     blockStart(0, { type: "text", text: "" }),

@@ -8,14 +8,14 @@
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 
-/** A citation, and the characters of the text that it stands behind. */
+/** A citation, and the characters of the text before it. */
 export interface Cited {
   readonly citation: Json;
   readonly start: number;
   readonly end: number;
 }
 
-/** The text so far; open until something else than a text follows. */
+/** The text so far; open until something other than text follows. */
 export interface CitedText {
   text: string;
   readonly cited: Cited[];
@@ -39,13 +39,13 @@ export function nextPart(before: CitedText): TextPart {
   return { text: "", citations: [], isJoined: before.cited.length > 0 };
 }
 
-/** What is to be written now: nothing while it is not known where. */
+/** What to write now: nothing while its place is unknown. */
 export function addText(part: TextPart, delta: string): string {
   part.text += delta;
   return part.isJoined ? delta : "";
 }
 
-/** What is to be written now: all that was held back, if this is what tells. */
+/** What to write now: everything held back, if this decides its place. */
 export function addCitation(part: TextPart, citation: Json): string {
   part.citations.push(citation);
   if (part.isJoined) return "";
@@ -53,7 +53,7 @@ export function addCitation(part: TextPart, citation: Json): string {
   return part.text;
 }
 
-/** The part is whole. Whether it belongs to the text before; if so that text has grown. */
+/** The part is complete. Whether it belongs to the previous text; if so that text has grown. */
 export function endPart(before: CitedText, part: TextPart): boolean {
   if (!part.isJoined && part.citations.length === 0) return false;
   part.isJoined = true;
@@ -67,12 +67,12 @@ function join(before: CitedText, part: TextPart): void {
   for (const citation of part.citations) before.cited.push({ citation, start, end: before.text.length });
 }
 
-/** Where an annotation stands in its text: nothing if it does not say so, or the text has no such place. */
+/** An annotation's place in its text: undefined if it states none, or the text has no such place. */
 export type PlaceOf = (annotation: JsonObject) => Pick<Cited, "start" | "end"> | object;
 
 /**
- * Places of annotations of OpenAI's APIs. They count characters as Python does, by code points; servers that speak the same
- * protocol may count UTF-16 units. The passage is mostly a link in Markdown, so its address tells which.
+ * Places of annotations of OpenAI's APIs. They count characters as Python does, by code points; servers that speak the
+ * same protocol may count UTF-16 units. The passage is mostly a link in Markdown, so its address decides.
  */
 export function placesIn(text: string): PlaceOf {
   // The code points that take two units, by their number.

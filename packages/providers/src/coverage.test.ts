@@ -22,7 +22,7 @@ interface Row {
   unknown: number;
 }
 
-it("[P10] [P19] the coverage page is what the fixtures say", () => {
+it("[P10] [P19] the coverage page matches the fixtures", () => {
   const written = readFileSync(page, "utf8");
   const [head = ""] = written.split(marker);
   const generated = `${head}${marker}\n${[...providers.keys()].map(tableOf).join("\n")}`;
@@ -98,7 +98,7 @@ function typeOfEvent(event: Json): string {
   return parts.filter((part) => typeof part === "string").join("/");
 }
 
-/** A message of a protocol: what it asks or tells, and of what. */
+/** A message of a protocol: its method and its subject. */
 function typeOfMessage(message: Json | undefined): string {
   if (!isObject(message)) return "(no message)";
   const { method, params } = message;
@@ -109,7 +109,7 @@ function typeOfMessage(message: Json | undefined): string {
   return typeof item === "string" ? `${method}/${item}` : method;
 }
 
-/** An event's type, and the type of what it carries. */
+/** An event's type, and the type of its content. */
 function partsOf(event: JsonObject): readonly (Json | undefined)[] {
   const inner = [event.delta, event.content_block, event.item, event.part].find(isObject);
   const message =

@@ -31,13 +31,13 @@ export function newFile(path: string, content: string): PatchChange {
   return diff === "" ? { path, kind: "add" } : { path, kind: "add", diff };
 }
 
-/** A file that was written over another one: what it holds now is known, what it held is not. */
+/** A file that was written over another one: its new content is known, its old content is not. */
 export function overwrittenFile(path: string, content: string): PatchChange {
   const diff = unifiedDiff(path, hunksOf({ before: "", after: content }));
   return diff === "" ? { path, kind: "modify" } : { path, kind: "modify", diff, unverified: true };
 }
 
-/** The change as a question shows it. One that is longer is asked for by its input. */
+/** The change as a question shows it. A longer one is asked by its input. */
 export function askedText({ diff }: PatchChange): string | undefined {
   return diff === undefined || diff.length > ASKED_DIFF_CHARS ? undefined : diff;
 }

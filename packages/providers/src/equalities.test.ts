@@ -1,6 +1,6 @@
 /**
- * What holds for every recording of every provider: how it is cut does not matter, a cut end is a beginning with
- * everything closed, calls start and end once, metadata is valid, and nothing that was said is lost.
+ * What is true for every recording of every provider: chunking does not matter, a cut end is a prefix with everything
+ * closed, calls start and end once, metadata is valid, and no text is lost.
  */
 import { type BlockEvent, checkMetadata, isProblem, type Json, type JsonObject } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
@@ -47,7 +47,7 @@ function randomSizes(seed: number, most: number): () => number {
   };
 }
 
-/** As `toEqual`, which takes its time over thousands of events: it is asked only where they differ, to say how. */
+/** Like `toEqual`, which is slow over thousands of events: it is called only if they differ, to show how. */
 function expectSame(actual: readonly BlockEvent[], expected: readonly BlockEvent[]): void {
   if (JSON.stringify(actual) !== JSON.stringify(expected)) expect(actual).toEqual(expected);
 }
@@ -95,7 +95,7 @@ describe("chunking", () => {
   );
 });
 
-/** What may follow the cut: ends, nothing that says more. */
+/** What may follow the cut: ends, and no content. */
 const CLOSING = new Set(["block-end", "turn-end", "message-usage"]);
 
 function checkCut(provider: Provider, bytes: Uint8Array, whole: readonly string[], cut: number): void {
@@ -110,7 +110,7 @@ function checkCut(provider: Provider, bytes: Uint8Array, whole: readonly string[
   expect(fold(events).faults, `cut after ${cut} bytes`).toEqual([]);
 }
 
-/** Ends of lines; of at most `most` of them, evenly spread, where there are more. */
+/** Ends of lines; at most `most` of them, evenly spread, if there are more. */
 function lineEnds(bytes: Uint8Array, most: number): number[] {
   const ends: number[] = [];
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) ends.push(at + 1);
@@ -226,7 +226,7 @@ function rawEvents(recording: Recording): readonly Json[] {
   });
 }
 
-/** What a recording says, read independently of the adapters: whole texts, and deltas joined per block. */
+/** The text of a recording, read independently of the adapters: whole texts, and deltas joined per block. */
 class Said {
   readonly #joined = new Map<string, string>();
   readonly #whole: string[] = [];

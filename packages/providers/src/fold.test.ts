@@ -61,7 +61,7 @@ it.each<[readonly BlockEvent[], string]>([
   expect(fold(events).faults).toContain(fault);
 });
 
-it("[P19] counts what is unknown, the last usage of a message wins", () => {
+it("[P19] counts unknown events; the last usage of a message wins", () => {
   const usage = { input: 1, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0 };
   const { unknown, messages } = fold([
     { type: "block-start", key: "u", kind: "unknown", role: "system", metadata: { type: "new/thing" } },

@@ -69,7 +69,7 @@ export interface Folded {
   readonly unknown: Readonly<Record<string, number>>;
   /** Of every tool call: its stages in order, equal neighbours as one. */
   readonly stages: ReadonlyMap<string, readonly Stage[]>;
-  /** Of every ask, by its name: where it stands. */
+  /** The position of every ask, by its name. */
   readonly asks: ReadonlyMap<string, string>;
   readonly faults: readonly string[];
 }
@@ -99,7 +99,7 @@ export class Fold {
     for (const event of events) this.#apply(event);
   }
 
-  /** What has been folded so far. Blocks and turns that are still open say so by their status. */
+  /** The fold so far. Open blocks and turns say so by their status. */
   result(): Folded {
     const blocks = [...this.#blocks.values()].map((draft) => ({ ...draft }));
     return {
@@ -234,7 +234,7 @@ function isOpen(block: { readonly status: Status }): boolean {
   return block.status === "pending" || block.status === "running";
 }
 
-/** A call whose result is owed is open on purpose. */
+/** A call whose result is due is open on purpose. */
 function isLeftOpen(block: FoldedBlock): boolean {
   return isOpen(block) && block.metadata.waiting !== "result";
 }
@@ -253,7 +253,7 @@ function countUnknown(blocks: readonly FoldedBlock[]): Record<string, number> {
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The ask in a block's metadata, if there is one: its name and where it stands. */
+/** The ask in a block's metadata, if there is one: its name and position. */
 function askIn(metadata: JsonObject | undefined): { id: string; state: string } | undefined {
   const ask = metadata?.ask ?? metadata?.approval;
   if (!isObject(ask) || typeof ask.id !== "string" || typeof ask.state !== "string") return undefined;

@@ -1,6 +1,6 @@
 /**
- * Every recording against its golden: a readable text of the blocks, beside the recording. `UPDATE_GOLDENS=1` rewrites
- * them; then read the difference.
+ * Every recording compared with its golden: a readable text of the blocks, beside the recording. `UPDATE_GOLDENS=1`
+ * rewrites them; then read the diff.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

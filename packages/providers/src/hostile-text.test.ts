@@ -1,6 +1,6 @@
 /**
- * Texts that make a careless pattern try everything: each of these took minutes to days. Whoever reads what an agent
- * says takes time in proportion to its length; a test that does not end fails.
+ * Texts that make a careless pattern backtrack: each of these took minutes to days. Reading an agent's output takes
+ * time linear in its length; a test that does not end fails.
  */
 import { expect, it } from "vitest";
 import { only, used } from "../../../test/claude-lines.ts";

@@ -18,7 +18,7 @@ export interface LogFile {
 
 export interface LogFiles {
   readonly main: LogFile;
-  /** What lies beside it and may belong to it: sub-agents' logs, large tool results. */
+  /** Files beside it that may belong to it: sub-agents' logs, large tool results. */
   readonly sidecars: readonly LogFile[];
 }
 
@@ -37,18 +37,18 @@ export interface FolderEntry {
   readonly isFolder: boolean;
 }
 
-/** A directory listing, relative to the home folder; an empty list where there is no such folder. */
+/** A directory listing, relative to the home folder; an empty list without such a folder. */
 export type ListFolder = (path: string) => readonly FolderEntry[];
 
 /** Finds the sessions of one provider below a home folder such as `~/.claude` or `~/.codex`. */
 export type LogFinder = (list: ListFolder) => readonly FoundLog[];
 
-/** A log file whose text is at hand. */
+/** A log file whose text is loaded. */
 export function logFile(path: string, text: string): LogFile {
   return { path, text: () => text, lines: () => linesOf(text) };
 }
 
-/** A log file as bytes: decoded when asked for, a torn or over-long line included. */
+/** A log file as bytes: decoded on demand, including a torn or over-long line. */
 export function logBytes(path: string, read: () => Uint8Array): LogFile {
   const decoder = new TextDecoder("utf-8");
   return { path, text: () => decoder.decode(read()), lines: () => byteLines(read()) };

@@ -8,7 +8,7 @@ import { Normalizer, normalize } from "./normalize.ts";
 import { type Provider, providers } from "./registry.ts";
 import { NOISE, noiseBlock, unknownEvent } from "./unknown.ts";
 
-/** Every event becomes a block of its own: what the normalizer hands to adapters can be counted. */
+/** Every event becomes a block of its own: this counts what the normalizer passes to adapters. */
 const echo: Adapter<{ count: number }> = {
   provider: "echo",
   start: () => ({ count: 0 }),
@@ -29,7 +29,7 @@ function heard(provider: Provider, text: string): readonly unknown[] {
   return torn === undefined ? said : [...said, { torn }];
 }
 
-describe("what an adapter hears", () => {
+describe("what an adapter receives", () => {
   it.each<[string, Provider, string, readonly unknown[]]>([
     ["lines", lines, '{"a":1}\n\n  \n{"a":2}\n', [{ a: 1 }, { a: 2 }]],
     ["a whole last line without its end", lines, '{"a":1}', [{ a: 1 }]],
@@ -82,7 +82,7 @@ describe("what an adapter hears", () => {
     expect(starts[0]?.text).toMatch(/\[\d+ more bytes left out\]$/);
   });
 
-  it("[P14] [R34] goes on after a bomb, wide objects and equal keys", () => {
+  it("[P14] [R34] continues after a bomb, wide objects and equal keys", () => {
     const wide = JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, i])));
     const bomb = "[".repeat(1_000_000);
     const result = normalize(lines, [encoder.encode(`${bomb}\n${wide}\n{"a":1,"a":2}\n`)]);
@@ -94,7 +94,7 @@ describe("what an adapter hears", () => {
     expect(heard(lines, `${JSON.stringify({ text })}\n`)).toEqual([{ text }]);
   });
 
-  it("[P4] hands out raw lines", () => {
+  it("[P4] returns raw lines", () => {
     const raw: string[] = [];
     normalize(sse, [encoder.encode("event: x\r\ndata: {}\r\n\r\n")], { raw: (line) => raw.push(line) });
     expect(raw).toEqual(["event: x", "data: {}", ""]);

@@ -21,13 +21,13 @@ import { Repeats } from "./repeats.ts";
 interface NormalizeOptions {
   /** Prefix of the block keys. */
   readonly run?: string;
-  /** What the session had counted before, where this run resumes one. */
+  /** The session's counters before this run, if it resumes one. */
   readonly before?: Before;
-  /** Told every line, before its events are given. */
+  /** Called with every line, before its events are returned. */
   readonly raw?: (line: string) => void;
 }
 
-/** How the stream is cut: a decision of its first line that is not blank, for good. */
+/** The stream's framing: decided by its first non-blank line, permanently. */
 type Shape = "undecided" | "lines" | "sse";
 
 /** A line that is no event. */
@@ -50,7 +50,7 @@ export class Normalizer {
   #out: BlockEvent[] = [];
   readonly #repeats = new Repeats();
   #torn: string | undefined;
-  /** Parsed, but not yet heard by the adapter. */
+  /** Parsed, but not yet processed by the adapter. */
   #waiting: (Json | Noise)[] = [];
   #waitingChars = 0;
 
@@ -72,7 +72,7 @@ export class Normalizer {
     return this.#take();
   }
 
-  /** The stream is over: closes whatever is open. */
+  /** The stream is over: closes all open blocks. */
   end(): BlockEvent[] {
     for (const line of this.#lines.end()) this.#line(line);
     if (this.#shape === "sse") this.#item(this.#sse.end());
@@ -151,7 +151,7 @@ export class Normalizer {
     this.#waiting.push(new Noise(text));
   }
 
-  /** Events are parsed in batches and heard in batches: each half runs faster with its code at hand. */
+  /** Events are parsed in batches and processed in batches: each half runs faster with its code in the cache. */
   #notify(): void {
     const { adapter } = this.#provider;
     const isShort = this.#waitingChars < SHORT_BATCH_CHARS;
@@ -169,7 +169,9 @@ export class Normalizer {
     for (const event of events) this.#repeats.push(bounded(event, isShort), this.#out);
   }
 
-  /** Of a value over many lines that was cut: the elements that stand whole on a line of their own count; the rest is given back. */
+  /**
+   * For a multi-line value that was cut: elements that are whole on a line of their own count; the rest is returned.
+   */
   #salvage(lines: readonly string[]): string | undefined {
     const rest: string[] = [];
     for (const text of lines) {

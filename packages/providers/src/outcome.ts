@@ -40,7 +40,7 @@ export function todoRow(items: readonly TodoItem[]): string {
   return `${items.filter((item) => item.status === "completed").length}/${items.length} done`;
 }
 
-/** Files that were changed; `said` is what the tool told the model besides. */
+/** Changed files; `said` is the tool's other text for the model. */
 export function changesOutcome(changes: readonly PatchChange[], said?: string): Outcome {
   const metadata: JsonObject = given({
     changes: changes.map((change) => ({ ...change })),
@@ -53,7 +53,7 @@ export function changesOutcome(changes: readonly PatchChange[], said?: string): 
   };
 }
 
-/** What a row shows of an output: the line, if there is only one. */
+/** The row text of an output: the line, if there is only one. */
 export function outputRow(text: string): string {
   const trimmed = text.trim();
   if (trimmed === "") return "no output";

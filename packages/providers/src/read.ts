@@ -42,10 +42,10 @@ export function timeOf(value: Json | undefined): number | undefined {
   return numberOf(value);
 }
 
-/** The object without the keys that have no value: what `exactOptionalPropertyTypes` wants of a literal. */
+/** The object without the keys that have no value: as `exactOptionalPropertyTypes` requires of a literal. */
 export function given<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const kept: Record<string, unknown> = {};
-  // for-in makes no list of keys: this runs for nearly every block event.
+  // for-in creates no list of keys: this runs for nearly every block event.
   for (const key in object) {
     const value = object[key];
     if (value !== undefined) kept[key] = value;

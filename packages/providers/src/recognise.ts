@@ -16,7 +16,7 @@ interface Recognised {
   readonly source: "stream" | "log";
 }
 
-/** Looks at the beginning of a file or stream; 256 KB are plenty. Undefined where nothing fits. */
+/** Checks the beginning of a file or stream; 256 KB are plenty. Undefined if nothing fits. */
 export function recognise(head: string): Recognised | undefined {
   const text = head.charCodeAt(0) === 0xfeff ? head.slice(1) : head;
   const whole = parseJson(text);
@@ -63,7 +63,7 @@ function isBareClaude(event: Json): boolean {
   return event.role === "user" && isObject(first) && first.type === "tool_result";
 }
 
-/** Traffic of both directions is told by what is said in it. */
+/** Traffic of both directions is recognized by its content. */
 function byTraffic(event: JsonObject): Recognised | undefined {
   const traffic = readTraffic(event);
   if (traffic === undefined)
@@ -86,7 +86,7 @@ function bareAcpShape(message: JsonObject): Recognised | undefined {
   return isAcp ? acpShape(message) : undefined;
 }
 
-/** Claude Code's control protocol is its stream, with what the host writes beside it. */
+/** Claude Code's control protocol is its stream, with the host's lines in between. */
 function controlShape(message: JsonObject): Recognised | undefined {
   const type = typeof message.type === "string" ? message.type : "";
   return claudeShape(message, type)?.source === "stream" ? stream("claude-control") : undefined;

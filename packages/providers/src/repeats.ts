@@ -21,7 +21,7 @@ interface Held {
 export class Repeats {
   /** The error that is open, or has ended and may come again. */
   #held: Held | undefined;
-  /** One that came again: its events make nothing. */
+  /** A repeat: its events are dropped. */
   #again: BlockKey | undefined;
 
   push(event: BlockEvent, out: BlockEvent[]): void {

@@ -34,7 +34,7 @@ const TELLING = [
   "id",
 ] as const;
 
-/** One line for a tool's input; undefined where there is nothing to say. */
+/** One line for a tool's input; undefined if there is nothing to say. */
 export function compactParams(input: Json | undefined): string | undefined {
   if (typeof input === "string") return patchedFiles(input) ?? rowOf(input);
   if (!isObject(input)) return undefined;
@@ -50,13 +50,13 @@ export function compactParams(input: Json | undefined): string | undefined {
   return Object.keys(input).length === 0 ? undefined : rowOf(JSON.stringify(input));
 }
 
-/** Questions to the person are told by the first of them. */
+/** Questions to the user are summarized by the first of them. */
 function firstQuestion(questions: Json | undefined): string | undefined {
   const first = Array.isArray(questions) ? questions[0] : undefined;
   return isObject(first) && typeof first["question"] === "string" ? rowOf(first["question"]) : undefined;
 }
 
-/** A patch is told by its files. */
+/** A patch is summarized by its files. */
 function patchedFiles(text: string): string | undefined {
   if (!text.startsWith("*** Begin Patch")) return undefined;
   const paths = patchChanges(text).map((change) => change.path);

@@ -1,10 +1,10 @@
-/** What a session works with. */
+/** Session facts. */
 import { expect, it } from "vitest";
 import { foldLines, init } from "../../../test/claude-lines.ts";
 import { bounds } from "./limits.ts";
 import { codexDetails } from "./session-details.ts";
 
-it("[P32] from the init of Claude Code, told again only where it is new", () => {
+it("[P32] from the init of Claude Code, emitted again only if new", () => {
   const first = init({
     permissionMode: "plan",
     tools: ["Bash", { name: "Read" }, 7],

@@ -1,9 +1,9 @@
-/** Records of both directions: what is one, and what is not. */
+/** Records of both directions: which are valid, and which are not. */
 import { describe, expect, it } from "vitest";
 import { readTraffic, trafficLine } from "./traffic.ts";
 
 describe("[P1] a record of traffic", () => {
-  it("comes back as it was kept", () => {
+  it("comes back unchanged", () => {
     const kept = trafficLine("out", '{"id":1}', 12);
     expect(readTraffic(JSON.parse(kept))).toEqual({
       t: 12,

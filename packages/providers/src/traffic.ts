@@ -15,17 +15,17 @@ import { numberOf } from "./read.ts";
 export type Direction = "in" | "out";
 
 export interface Traffic {
-  /** Milliseconds since the program was started; undefined where nobody knows. */
+  /** Milliseconds since the program was started; undefined if unknown. */
   readonly t: number | undefined;
   readonly dir: Direction;
   readonly line: string;
-  /** What the line says; undefined where it is no JSON, or was cut. */
+  /** The line's content; undefined if it is no JSON, or was cut. */
   readonly message: Json | undefined;
   /** The stream ended inside this line. */
   readonly isCut: boolean;
 }
 
-/** One record; undefined where the value is none. */
+/** One record; undefined if the value is none. */
 export function readTraffic(record: Json): Traffic | undefined {
   if (!isObject(record) || typeof record.line !== "string") return undefined;
   if (record.dir !== "in" && record.dir !== "out") return undefined;
@@ -38,7 +38,7 @@ export function readTraffic(record: Json): Traffic | undefined {
   };
 }
 
-/** A record as it is kept: one line of JSON, without its newline. */
+/** A stored record: one line of JSON, without its newline. */
 export function trafficLine(dir: Direction, line: string, t: number): string {
   return JSON.stringify({ t, dir, line });
 }

@@ -16,9 +16,9 @@ export interface TreeOptions {
   readonly textChars: number;
   /** Metadata values longer than this are shortened. */
   readonly valueChars: number;
-  /** A digest of what was shortened, so that a change inside it shows. */
+  /** A digest of the shortened text, so that a change inside it shows. */
   readonly digest: (text: string) => string;
-  /** Metadata that is left out. */
+  /** Omitted metadata. */
   readonly hidden?: readonly string[];
 }
 

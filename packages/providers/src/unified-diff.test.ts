@@ -1,4 +1,4 @@
-/** Diffs: that they say what changed, and that patching with them gives the new text. */
+/** Diffs: that they state the change, and that patching with them produces the new text. */
 import { applyPatch } from "diff";
 import { describe, expect, it } from "vitest";
 import { patchChanges } from "./apply-patch.ts";
@@ -37,7 +37,7 @@ it("[P28] headers say what became of the file", () => {
   expect(joinDiffs(["a\n", undefined, "", "b\n"])).toBe("a\nb\n");
 });
 
-it("[P28] ready hunks are written as they are", () => {
+it("[P28] ready hunks are written unchanged", () => {
   const hunk = { oldStart: 5, oldLines: 2, newStart: 5, newLines: 1, lines: [" a", "-b"] };
   expect(unifiedDiff("f", [hunk])).toBe("--- f\n+++ f\n@@ -5,2 +5 @@\n a\n-b\n");
 });

@@ -14,7 +14,7 @@ export interface Hunk {
   readonly oldLines: number;
   readonly newStart: number;
   readonly newLines: number;
-  /** Each with its ` `, `+`, `-` or `\` in front. */
+  /** Each with its ` `, `+`, `-` or `\` prefix. */
   readonly lines: readonly string[];
 }
 
@@ -27,7 +27,7 @@ interface TextPair {
 
 const NO_NEWLINE = "\\ No newline at end of file";
 
-/** One file's diff; an empty string where nothing changed. */
+/** One file's diff; an empty string if nothing changed. */
 export function unifiedDiff(
   path: string,
   source: readonly Hunk[] | TextPair,
@@ -39,7 +39,7 @@ export function unifiedDiff(
   return `${fileHeader(path, kind, movedTo)}${hunks.flatMap(hunkLines).join("\n")}\n`;
 }
 
-/** What stands above a file's hunks; alone it says that the file is made, moved or deleted. */
+/** The header above a file's hunks; alone it says that the file is created, moved or deleted. */
 export function fileHeader(path: string, kind: ChangeKind, movedTo: string = path): string {
   return `--- ${kind === "add" ? "/dev/null" : path}\n+++ ${kind === "delete" ? "/dev/null" : movedTo}\n`;
 }

@@ -17,7 +17,7 @@ export interface UnknownPlace {
   readonly parent?: BlockKey | undefined;
 }
 
-/** An event of a type that nobody has told us about. `type` refines what the event's own type says. */
+/** An event of an unknown type. `type` refines the event's own type. */
 export function unknownEvent(
   place: UnknownPlace,
   event: Json,

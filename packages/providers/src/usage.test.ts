@@ -73,7 +73,7 @@ it.each<[JsonObject, Usage]>([
     { prompt_tokens: 10, completion_tokens: 1, cache_read_input_tokens: 8, cache_creation_input_tokens: 2 },
     usage(10, 1, 8, 2),
   ],
-  // Reasoning beside the output: the sum tells, or that there is more of it than output.
+  // Reasoning beside the output: the sum shows it, or that there is more of it than output.
   [
     {
       ...{ prompt_tokens: 10, completion_tokens: 9, total_tokens: 24 },
@@ -92,7 +92,7 @@ it("[A4] a later row wins, its gaps do not", () => {
   expect(mergeNative(undefined, { a: 1 })).toEqual({ a: 1 });
 });
 
-describe("[P26] counters that go on", () => {
+describe("[P26] counters that continue", () => {
   it.each<[Usage, Usage | undefined, Usage]>([
     [usage(8400, 192, 6144), usage(4200, 96, 3072), usage(4200, 96, 3072)],
     [usage(10, 5), undefined, usage(10, 5)],

@@ -20,7 +20,7 @@ export function anthropicUsage(native: JsonObject): Usage {
   };
 }
 
-/** A message's whole bill: what summing up the conversation took is counted beside the message itself. */
+/** A message's whole bill: the usage of summing up the conversation is counted beside the message itself. */
 export function anthropicBill(native: JsonObject): Usage {
   const summed = listOf(native.iterations)
     .filter(isObject)
@@ -39,8 +39,8 @@ export function mergeNative(earlier: JsonObject | undefined, later: JsonObject):
 }
 
 /**
- * OpenAI, both APIs, and who speaks them: the input already includes what was cached. Some count reasoning beside the output;
- * the sum tells.
+ * OpenAI, both APIs, and compatible servers: the input already includes cached tokens. Some count reasoning beside the
+ * output; the sum shows it.
  */
 export function openaiUsage(native: JsonObject): Usage {
   const ins = native.input_tokens_details ?? native.prompt_tokens_details;
@@ -60,7 +60,7 @@ export function openaiUsage(native: JsonObject): Usage {
   };
 }
 
-/** One turn's share of a counter that goes on over turns. A counter that went back has started again. */
+/** One turn's share of a counter that continues over turns. A counter that went back has restarted. */
 export function usageSince(total: Usage, before: Usage | undefined): Usage {
   if (before === undefined || total.input < before.input || total.output < before.output) return total;
   const { input, cacheRead, cacheWrite, output, reasoning } = subtractUsage(total, before);
@@ -74,7 +74,7 @@ export function usageSince(total: Usage, before: Usage | undefined): Usage {
   };
 }
 
-/** The same for money, without the dust of floating point. */
+/** The same for costs, without floating-point noise. */
 export function costSince(total: number, before: number | undefined): number {
   if (before === undefined || total < before) return total;
   return Math.round((total - before) * 1e10) / 1e10;
@@ -89,7 +89,7 @@ export function isZero(usage: Usage): boolean {
   return usage.input === 0 && usage.output === 0;
 }
 
-/** What a million tokens cost, in US dollars. Cached prices default to the price of plain input. */
+/** The price of a million tokens, in US dollars. Cached prices default to the price of plain input. */
 export interface Price {
   readonly input: number;
   readonly output: number;
@@ -97,7 +97,7 @@ export interface Price {
   readonly cacheWrite?: number;
 }
 
-/** Keyed by model name; a key that ends in `*` prices every model that begins so. The user's, never ours. */
+/** Keyed by model name; a key that ends in `*` prices every model with that prefix. The user's, never ours. */
 export type PriceTable = Readonly<Record<string, Price>>;
 
 /** Undefined where the table has no price for the model: an unknown cost is not a cost of zero. */
@@ -122,7 +122,7 @@ function priceOf(model: string, table: PriceTable): Price | undefined {
   return longest === undefined ? undefined : table[longest];
 }
 
-/** A token count as it may be kept: whole and not negative, whatever the wire says. Some servers write theirs as text. */
+/** A token count to store: whole and not negative, whatever was received. Some servers send theirs as text. */
 export function count(value: Json | undefined): number {
   if (typeof value === "string") return wholeOf(value) ?? 0;
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;

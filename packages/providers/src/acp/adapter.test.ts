@@ -1,4 +1,4 @@
-/** ACP by its rules: what the recorded agents do, and what nobody has recorded. */
+/** ACP by its rules: what the recorded agents do, and what no recording has. */
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { bytesOf, streams } from "../../../../test/recordings.ts";
@@ -56,7 +56,7 @@ const hello = (name: string): readonly Line[] => [
   ["out", { jsonrpc: "2.0", id: 100, result: { protocolVersion: 1, agentInfo: { name, version: "1" } } }],
 ];
 
-it("[Y47] an agent that speaks of ever more sessions: what it says in too many of them is nobody's", () => {
+it("[Y47] an agent that names ever more sessions: output in too many of them belongs to none", () => {
   const others = Array.from({ length: 1_000 }, (_, n) => [
     update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Hi" } }, `other-${n}`),
     [
@@ -119,7 +119,7 @@ describe("messages", () => {
     expect(turns).toMatchObject([{ status: "done", stopReason: "end_turn" }]);
   });
 
-  it("[Y48] messages without their direction read like traffic; what the agent printed alone, too", () => {
+  it("[Y48] messages without their direction read like traffic; so does the agent's output alone", () => {
     const permission = { jsonrpc: "2.0", id: 1, method: "session/request_permission", params: asks("s") };
     const lines: Line[] = [
       ...hello("x"),
@@ -170,7 +170,7 @@ describe("messages", () => {
     expect(folded.turns).toMatchObject([{ status: "error", reason: "interrupted" }]);
   });
 
-  it("[Y4] an agent that nobody knows is read as the protocol says", () => {
+  it("[Y4] an unknown agent is read by the protocol", () => {
     const lines = [...hello("moon-agent"), prompt(1), say("Error: is a word"), answer(1)];
     expect(shown(played(lines))).toEqual(["text user Hi", "text model Error: is a word"]);
   });
@@ -215,7 +215,7 @@ describe("text", () => {
 });
 
 describe("calls", () => {
-  it("[Y7] a call that only a permission request names is there", () => {
+  it("[Y7] a call that only a permission request names exists", () => {
     expect(of(recorded("gemini/tour-no-caps"), "command").map(({ metadata }) => metadata["command"])).toEqual(
       ["node test.js", "echo out-line; echo err-line >&2; exit 3"],
     );
@@ -288,7 +288,7 @@ describe("asks", () => {
       ({ metadata }) => (metadata["ask"] as JsonObject | undefined) ?? [],
     );
 
-  it("[Y13] show the change or the command, and what the agent offers", () => {
+  it("[Y13] show the change or the command, and the agent's options", () => {
     const [command, , change] = asksOf("opencode/tour");
     expect(command).toMatchObject({
       kind: "permission",
@@ -335,7 +335,7 @@ describe("asks", () => {
     ]);
   });
 
-  it("[Y14] or on a block of its own, where it names none", () => {
+  it("[Y14] or on a block of its own, if it names none", () => {
     const params = { sessionId: "s", message: "Your name?", requestedSchema: { type: "object" } };
     const lines: Line[] = [
       prompt(1),
@@ -393,7 +393,7 @@ describe("asks", () => {
 });
 
 describe("sessions and turns", () => {
-  it("[Y15] a prompt that waits begins its turn when the open one ends", () => {
+  it("[Y15] a queued prompt begins its turn when the open one ends", () => {
     const lines = [prompt(1, "A"), say("a"), prompt(2, "B"), answer(1), say("b"), answer(2)];
     const folded = played(lines);
     expect(shown(folded)).toEqual(["text user A", "text model a", "text user B", "text model b"]);
@@ -412,7 +412,7 @@ describe("sessions and turns", () => {
     expect(recorded(name).turns[0]).toMatchObject({ status: "error", reason });
   });
 
-  it("[Y4] [Y9] [Y16] Zed's codex-acp: words without an id are the model's, and what went wrong stands beside the message", () => {
+  it("[Y4] [Y9] [Y16] Zed's codex-acp: text without an id is the model's, and the error is beside the message", () => {
     const call = {
       toolCallId: "a",
       title: "ls",
@@ -466,7 +466,7 @@ describe("sessions and turns", () => {
     },
   );
 
-  it("[Y9] an output that only the raw form has is shown: an MCP answer as its text, any other as it is", () => {
+  it("[Y9] an output that only exists in raw form is shown: an MCP answer as its text, any other unchanged", () => {
     const call = (toolCallId: string, rawOutput: JsonObject) =>
       update({ sessionUpdate: "tool_call", toolCallId, title: "T", status: "completed", rawOutput });
     const content = [{ type: "text", text: "found it" }];
@@ -481,7 +481,7 @@ describe("sessions and turns", () => {
     expect(of(folded, "thinking").map(({ text }) => text)).toEqual(["Hm", "**Why**\nHm"]);
   });
 
-  it("[Y12] a plan in words is said, and leaves the list alone", () => {
+  it("[Y12] a plan in words is text, and leaves the list alone", () => {
     const entries = [{ content: "A", status: "pending", priority: "high" }];
     const plan = (said: JsonObject) => update({ sessionUpdate: "plan_update", plan: said });
     const folded = played([
@@ -498,21 +498,21 @@ describe("sessions and turns", () => {
     [{ message: '{"error":{"code":401,"message":"invalid x-api-key"}}' }, "invalid x-api-key"],
     [{ message: "Internal error: no", data: { errorName: "APIError" } }, "Internal error: no"],
     [{}, "The agent answered with an error"],
-  ])("[Y16] why a turn failed is said, wherever the error %j has it", (error, text) => {
+  ])("[Y16] the reason for a failed turn is shown, wherever the error %j has it", (error, text) => {
     const refused: Line = ["out", { id: 1, error: { code: -32603, ...error } }];
     const { turns, blocks } = played([prompt(1), refused]);
     expect(turns).toMatchObject([{ status: "error", reason: "failed", error: text }]);
     expect(blocks.at(-1)).toMatchObject({ kind: "error", text });
   });
 
-  it("[Y16] a turn of which nothing is to be seen says so", () => {
+  it("[Y16] a turn without visible content says so", () => {
     expect(of(recorded("kimi/errors"), "text").map(({ metadata }) => metadata["notice"])).toContain(
       "empty_turn",
     );
   });
 
   it.each(["codex", "opencode", "qwen", "copilot"].map((agent) => [agent]))(
-    "[Y17] %s: a replayed history is no turn, and is there once",
+    "[Y17] %s: a replayed history is no turn, and exists once",
     (agent) => {
       const folded = recorded(`${agent}/load.2`);
       expect(folded.turns).toHaveLength(1);
@@ -542,7 +542,7 @@ describe("sessions and turns", () => {
     expect(shown(played(lines, true))).toEqual(["text model new"]);
   });
 
-  it.each([["claude/background"], ["qwen/subagent"]])("[Y18] %s: what comes by itself is a turn", (name) => {
+  it.each([["claude/background"], ["qwen/subagent"]])("[Y18] %s: unprompted output is a turn", (name) => {
     expect(recorded(name).turns).toMatchObject([
       { status: "done", stopReason: "end_turn" },
       { status: "done" },
@@ -558,14 +558,14 @@ describe("sessions and turns", () => {
     expect(recorded(name).turns.map(({ usage }) => usage?.input)).toEqual(input);
   });
 
-  it("[Y19] the last call's tokens are not the turn's; money is taken out of the sum", () => {
+  it("[Y19] the last call's tokens are not the turn's; the cost is subtracted from the total", () => {
     expect(recorded("opencode/tour").turns[0]?.usage).toBeUndefined();
     const costs = recorded("opencode/permission").turns.map(({ costUsd }) => costUsd ?? 0);
     expect(costs).toHaveLength(5);
     expect(Math.max(...costs)).toBeLessThan(0.1);
   });
 
-  it("[Y20] mode, model and commands are told, from whichever field", () => {
+  it("[Y20] mode, model and commands are reported, from whichever field", () => {
     const last = (name: string) => recorded(name).sessions.at(-1);
     expect(last("gemini/text")).toMatchObject({ details: { mode: "default" } });
     expect(last("opencode/text")).toMatchObject({ model: "anthropic/claude-sonnet-4-5", version: "1.18.33" });
@@ -575,7 +575,7 @@ describe("sessions and turns", () => {
     });
   });
 
-  it("[Y21] a sub-agent's words stand below its call", () => {
+  it("[Y21] a sub-agent's text is below its call", () => {
     const folded = recorded("claude/subagent-all-caps");
     const call = of(folded, "tool_call")[0];
     expect(call?.metadata["toolName"]).toBe("subagent");
@@ -584,7 +584,7 @@ describe("sessions and turns", () => {
   });
 });
 
-it("[Y13] a request for a call whose input is not known yet says what it says itself, and no command is taken from its name", () => {
+it("[Y13] a request for a call with unknown input shows its own text, and no command is derived from its name", () => {
   const asks = recorded("kimi/parallel").blocks.flatMap(({ metadata }) => metadata["ask"] ?? []);
   expect(asks).toMatchObject([
     { title: "Requesting approval to Running: pwd", subject: { type: "tool", tool: "Bash" } },

@@ -51,7 +51,7 @@ export function acpWith(options: AcpOptions): Adapter<State> {
         cutCompaction(out, session);
         if (session.parent === undefined) cutTurn(state, out, session);
       }
-      // A session that was heard before it was named as a sub-agent's may have a turn of its own.
+      // A session that was active before it was named as a sub-agent's may have a turn of its own.
       for (const session of state.sessions.values()) cutTurn(state, out, session);
       return out;
     },
@@ -82,7 +82,7 @@ function stepRecord(state: State, out: BlockEvent[], event: Json): void {
   else out.push(...unknownEvent(place(state), message));
 }
 
-/** A message without its direction; its answers may stand there alone. */
+/** A message without its direction; its answers may be alone. */
 function stepBare(state: State, out: Out, message: JsonObject): void {
   const dir = directionOf(state, message);
   const isAnswer = message.method === undefined && !isObject(message.error);
@@ -124,7 +124,7 @@ function stepClientRequest(state: State, out: Out, id: string, method: string, p
     resumed.costUsd ??= previousCostUsd;
     resumed.total ??= previousUsage;
   }
-  // A fork's history is the history of the session that it was made of.
+  // A fork's history is the history of its source session.
   if (method === "session/fork") state.forks++;
 }
 
@@ -139,7 +139,7 @@ function stepAgentRequest(
   const name = wordsOf(params.sessionId);
   const session = name === undefined ? undefined : sessionNamed(state, name);
   const request: Request = { method, params, session: name };
-  // An id that is open means the same question, said again.
+  // An open id means the same question again.
   if (state.asked.get(id)?.ask !== undefined) return;
   if (name !== undefined && session === undefined) return void state.asked.set(id, request);
   if (session !== undefined && method === "session/request_permission") {
@@ -248,7 +248,7 @@ function clientRequestAnswered(
   if (method === "session/set_config_option") changeSession(state, out, session, settingsIn(result));
 }
 
-/** A request that the agent refused. What it does not offer is no news. */
+/** A request that the agent refused. An unsupported one is not reported. */
 function refused(state: State, out: Out, { method, session }: Request, error: JsonObject): void {
   if (error.code === METHOD_NOT_FOUND) return;
   const known = session === undefined ? undefined : state.sessions.get(session);

@@ -3,14 +3,14 @@
 import type { BlockKey, JsonObject } from "@blockyard/kernel";
 import type { Asked, Out, Session, State } from "./state.ts";
 
-/** Without a patch, what the ask has become is written already. */
+/** Without a patch, the ask's outcome is written already. */
 export function closeAsk(out: Out, asked: Asked, patch: JsonObject | undefined): void {
   const metadata = patch === undefined ? {} : { ask: { ...asked.ask, ...patch } };
   if (asked.isOwn) out.push({ type: "block-end", key: asked.key, status: "done", metadata });
   else out.push({ type: "block-meta", key: asked.key, metadata });
 }
 
-/** Another ask about the same block takes its place. */
+/** Another ask about the same block replaces it. */
 export function replaceAsks(state: State, out: Out, key: BlockKey): void {
   for (const [id, { ask }] of state.asked) {
     if (ask === undefined || ask.key !== key) continue;
@@ -19,7 +19,7 @@ export function replaceAsks(state: State, out: Out, key: BlockKey): void {
   }
 }
 
-/** What the end of a call says of an ask about it that nobody has answered. */
+/** What the end of a call does to its unanswered ask. */
 export function expiredAsk(state: State, key: BlockKey): JsonObject {
   for (const [id, { ask }] of state.asked) {
     if (ask?.key !== key) continue;

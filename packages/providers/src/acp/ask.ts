@@ -16,7 +16,7 @@ import { type Asked, type Call, nextKey, type Out, type Session, type State } fr
 import { closeText } from "./text.ts";
 import { currentTurn } from "./turn-state.ts";
 
-/** `session/request_permission`. Undefined where the call has ended: nobody is shown the question. */
+/** `session/request_permission`. Undefined if the call has ended: the question is not shown. */
 export function askPermission(
   state: State,
   out: Out,
@@ -40,7 +40,7 @@ export function askPermission(
     id,
     kind: plan !== undefined ? "plan" : questions === undefined ? "permission" : "question",
     state: "asked",
-    // Of a call whose input has not come yet, only the request says what it does.
+    // For a call without input so far, only the request shows what it does.
     title:
       (isNamedOnly(call) ? wordsOf(said) : undefined) ??
       wordsOf(objectOf(params.toolCall).title) ??
@@ -54,7 +54,7 @@ export function askPermission(
   return setAsk(out, { id, key: call.key, ask, isOwn: false });
 }
 
-/** Options that are answers, or questions in the input; undefined where leave is asked for. */
+/** Options that are answers, or questions in the input; undefined for a permission request. */
 function questionsIn(call: Call, options: readonly JsonObject[], said: string): Json[] | undefined {
   const asked = listOf(call.input?.["questions"]).map(objectOf);
   const answers = options.filter(({ kind }) => kind === "allow_once");
@@ -109,7 +109,10 @@ function subjectOf(state: State, call: Call): JsonObject {
   return given({ type: "tool", tool: call.toolName, server: call.server }) as JsonObject;
 }
 
-/** Its title is the tool's name, and its input has not come yet: what it would run is not known, so no rule may be made from it. */
+/**
+ * Its title is the tool's name, and its input has not arrived: what it would run is unknown, so no rule may be made
+ * from it.
+ */
 function isNamedOnly({ input, title, toolName }: Call): boolean {
   return input === undefined && (title === toolName || /^\w+$/.test(title));
 }
@@ -132,7 +135,7 @@ function scopeOf(kind: string, name: string): string {
   return /\b(project|workspace)\b/i.test(name) ? "workspace" : "always";
 }
 
-/** `elicitation/create`: a form, or a page elsewhere; about a call where it names one. */
+/** `elicitation/create`: a form, or an external page; about a call if it names one. */
 export function askElicitation(
   state: State,
   out: Out,

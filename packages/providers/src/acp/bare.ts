@@ -16,11 +16,11 @@ export function directionOf(state: State, message: JsonObject): Direction {
   if (method !== undefined) return CLIENT.test(method) ? "in" : "out";
   const id = idOf(message.id);
   if (!state.asked.has(id)) return "out";
-  // Both sides count their requests from 0: an outcome is what a person has answered.
+  // Both sides count their requests from 0: an outcome is a person's answer.
   return !state.sent.has(id) || isObject(objectOf(message.result).outcome) ? "in" : "out";
 }
 
-/** What an answer must have answered, where its request was not printed; undefined where that does not show. */
+/** What an answer must have answered, if its request was not printed; undefined if that is unknown. */
 export function requestOf(answer: JsonObject): string | undefined {
   const result = objectOf(answer.result);
   if (typeof result.protocolVersion === "number") return "initialize";

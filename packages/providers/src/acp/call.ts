@@ -113,11 +113,11 @@ function changeFace(state: State, out: Out, call: Call, update: JsonObject): voi
     out.push({ type: "block-meta", key: call.key, metadata: patch as JsonObject });
 }
 
-/** What a patch adds to what is known of a call. */
+/** What a patch adds to a known call. */
 function take(state: State, call: Call, update: JsonObject): void {
   const input = inputOf(call, update.rawInput);
   if (input !== undefined) {
-    // What a request for permission shows besides is no input.
+    // Additional content of a permission request is not input.
     const { diff, ...rest } = input;
     if (typeof diff === "string") call.patch = diff;
     if (call.input === undefined || typeof diff !== "string") call.input = { ...call.input, ...rest };
@@ -169,7 +169,7 @@ function takeTerminal(call: Call, terminal: Terminal): void {
   call.exitCode = terminal.exitCode ?? call.exitCode;
 }
 
-/** A terminal of the client has printed something: whichever call shows it, in whatever session. */
+/** A terminal of the client has output: belongs to the call that shows it, in any session. */
 export function feedTerminal(state: State, out: Out, id: string): void {
   const terminal = state.terminals.get(id);
   if (terminal === undefined) return;
@@ -182,7 +182,7 @@ export function feedTerminal(state: State, out: Out, id: string): void {
   }
 }
 
-/** The input as it streams: JSON so far in `content`, of the agents that write it there. */
+/** The input as it streams: JSON so far in `content`, for agents that write it there. */
 function stream(state: State, out: Out, call: Call): void {
   if (call.isRunning) return;
   if (call.input === undefined && state.quirks.streamsInput) {
@@ -197,13 +197,13 @@ function write(out: Out, call: Call, text: string): void {
   call.written = text;
 }
 
-/** Its input is whole and it runs; one that streams its input says "in_progress" before that. */
+/** Its input is complete and it runs; one that streams its input says "in_progress" before that. */
 function isUnderWay(state: State, call: Call, { status }: JsonObject): boolean {
   if (call.isRunning || status === undefined || status === "pending") return false;
   return status !== "in_progress" || call.input !== undefined || !state.quirks.streamsInput;
 }
 
-/** Also where a permission is asked for: then the input is whole. */
+/** Also when a permission is requested: then the input is complete. */
 export function run(out: Out, call: Call): void {
   if (call.isRunning) return;
   call.isRunning = true;
@@ -222,7 +222,7 @@ function paramsOf(call: Call): string | undefined {
   return said ?? rowOf(call.title) ?? (path === undefined ? undefined : cutRow(path));
 }
 
-/** Output of a command while it runs. Text that does not go on with what is shown waits for the end. */
+/** Output of a running command. Text that does not continue the shown output waits for the end. */
 function showOutput(state: State, out: Out, call: Call): void {
   if (!call.isRunning || !isCommand(call)) return;
   const text = call.printed !== "" ? call.printed : state.quirks.showsOutput ? outputOf(state, call) : "";
@@ -234,7 +234,7 @@ function showOutput(state: State, out: Out, call: Call): void {
 }
 
 /**
- * What a text adds to what is shown; undefined where it does not begin with that. Output that only grows is not compared:
+ * What a text adds to the shown output; undefined if it does not continue it. Output that only grows is not compared:
  * that would take longer with every piece.
  */
 function moreOf(call: Call, text: string): string | undefined {
@@ -254,7 +254,7 @@ function finish(state: State, out: Out, session: Session, call: Call): void {
   remember(session, call.id);
   const outcome = outcomeOf(state, call);
   const durationMs = session.replay === undefined ? elapsed(call.startedAt, state.now) : undefined;
-  // The text that was streamed may not be the input as it is now.
+  // The streamed text may differ from the current input.
   const whole = JSON.stringify(call.input ?? {});
   const input = whole === call.written ? undefined : (call.input ?? {});
   const ended = { ...outcome, durationMs, input, compactParams: paramsOf(call) };

@@ -21,7 +21,7 @@ import type { Call, Diff, State } from "./state.ts";
 export function outcomeOf(state: State, call: Call): Outcome {
   // opencode calls a call of a tool that does not exist completed.
   if (call.ended === "completed" && call.title === "Invalid Tool") call.ended = "failed";
-  // Its output stands there already, as a command's.
+  // Its output is already there, as a command's.
   if (call.shown !== undefined) return commandOutcome(state, call);
   const isFailed = call.ended === "failed";
   const todos = isFailed ? undefined : todosIn(call.input);
@@ -75,7 +75,7 @@ function commandOutcome(state: State, call: Call): Outcome {
   };
 }
 
-/** What a command printed, without what the agent puts around it for its model. */
+/** A command's output, without what the agent wraps around it for its model. */
 export function outputOf(_state: State, call: Call): string {
   const raw = objectOf(call.rawOutput);
   // qwen: the content is a report about the command.
@@ -149,7 +149,7 @@ function patchOf(call: Call, { path, ...diff }: Diff): string | undefined {
   return `--- ${from}\n+++ ${path}\n${text.slice(start).replace(/\n*$/, "\n")}`;
 }
 
-/** No diff anywhere: the edit as it was asked for. */
+/** No diff anywhere: the edit as requested. */
 function askedChange(call: Call): readonly PatchChange[] {
   const { input = {} } = call;
   const path = pathOf(call);
@@ -176,7 +176,7 @@ function changed(state: State, call: Call, changes: readonly PatchChange[]): Out
   };
 }
 
-/** A file that was read; a search that an agent calls reading is none. */
+/** A file that was read; not a search that an agent calls reading. */
 function readOutcome(state: State, call: Call): Outcome | undefined {
   const filename = pathOf(call);
   if (call.kind !== "read" || call.isMcp || filename === undefined) return undefined;
@@ -231,7 +231,7 @@ function plainOutcome(state: State, call: Call): Outcome {
   };
 }
 
-/** The raw output, where it says more than the text. */
+/** The raw output, if it contains more than the text. */
 function payloadOf(call: Call, text: string): Json | undefined {
   const raw = call.rawOutput;
   if (!isObject(raw)) return undefined;
@@ -244,7 +244,7 @@ function payloadOf(call: Call, text: string): Json | undefined {
 function resultText(_state: State, call: Call): string {
   const raw = objectOf(call.rawOutput);
   const said = unfenced(contentText(call.content));
-  // Claude's adapter leaves the mark that a failure has for the model.
+  // Claude's adapter keeps the error mark for the model.
   if (said !== "") return /^<tool_use_error>([\s\S]*)<\/tool_use_error>$/.exec(said)?.[1] ?? said;
   if (call.printed !== "") return call.printed;
   const told =
@@ -254,7 +254,7 @@ function resultText(_state: State, call: Call): string {
   return parts === "" ? (textOf(raw.error) ?? textOf(objectOf(raw.error).message) ?? "") : parts;
 }
 
-/** codex: what a tool of an MCP server has answered. */
+/** codex: the answer of an MCP server's tool. */
 function toldParts(call: Call): readonly Json[] {
   return listOf(objectOf(objectOf(call.rawOutput).result).content);
 }
@@ -277,7 +277,7 @@ function innerOf(content: readonly Json[]): readonly Json[] {
   });
 }
 
-/** Some agents put a fence of Markdown around what a tool returned. */
+/** Some agents wrap a tool's result in a Markdown fence. */
 function unfenced(text: string): string {
   const open = /^(`{3,})\w*\n/.exec(text);
   const fence = open?.[1];

@@ -7,9 +7,9 @@ import type { JsonObject } from "@blockyard/kernel";
 import { objectOf, textOf, wordsOf } from "../read.ts";
 
 export interface Quirks {
-  /** The short name that people know it by. */
+  /** The short name that people use. */
   readonly name: string;
-  /** Where a tool's own name is, beside `name`: in the first title, or in front of the call's id. */
+  /** The place of a tool's own name, besides `name`: in the first title, or before the call's id. */
   readonly toolName?: "title" | "id";
   /** While a call waits for its input, its `content` is the input's JSON so far. */
   readonly streamsInput?: true;
@@ -30,7 +30,7 @@ const PLAIN: Quirks = { name: "acp", usage: "turn" };
 
 const TABLE: readonly (readonly [RegExp, Quirks])[] = [
   [/claude-agent-acp|claude-code-acp/i, { name: "claude", usage: "turn" }],
-  // Another program by nearly the same name, whose messages have no ids.
+  // Another program with nearly the same name, whose messages have no ids.
   [/^codex-acp$/i, { name: "codex", usage: "turn" }],
   [/codex-acp/i, { name: "codex", usage: "turn", namesMessages: true }],
   [
@@ -75,7 +75,7 @@ export function toolNameIn(update: JsonObject, quirks: Quirks, isFirst: boolean)
   return undefined;
 }
 
-/** Methods of agents' own that say nothing a reader needs; their lines are kept. */
+/** Agents' own methods that readers do not need; their lines are stored. */
 export function isQuietMethod(method: string): boolean {
   return /^(_|qwen\/|craft\/|\$\/)/.test(method);
 }

@@ -38,7 +38,7 @@ it.each([["claude"], ["codex"], ["gemini"], ["kimi"], ["qwen"]])(
   },
 );
 
-it("[Y42] what a loaded session replays is history; a sub-agent belongs to who started it", () => {
+it("[Y42] a loaded session's replay is history; a sub-agent belongs to the session that started it", () => {
   expect(routed("opencode/load.2").history).toBeGreaterThan(4);
   expect(routed("opencode/text").history).toBe(0);
   expect(routed("claude/subagent-all-caps").lines.size).toBe(1);

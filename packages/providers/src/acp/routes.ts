@@ -15,9 +15,9 @@ import { idOf } from "./state.ts";
 
 export interface Routed {
   readonly session: string;
-  /** Records, as they are kept. */
+  /** Stored records. */
   readonly lines: readonly string[];
-  /** A replay of what was said before. */
+  /** A replay of earlier output. */
   readonly isHistory: boolean;
 }
 
@@ -28,7 +28,7 @@ interface Pending {
 }
 
 export class SessionRoutes {
-  /** What every session begins with. */
+  /** The start of every session. */
   readonly #prelude: string[] = [];
   readonly #pending = new Map<string, Pending>();
   readonly #opened = new Set<string>();

@@ -9,7 +9,7 @@ import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { cutRow } from "../row.ts";
 import type { Out, Session, State } from "./state.ts";
 
-/** The answer of `initialize`: who the agent is and what it can. */
+/** The answer of `initialize`: the agent's identity and abilities. */
 export function agentDetails(result: JsonObject): JsonObject {
   const { name, title, version } = objectOf(result.agentInfo);
   const logins = listOf(result.authMethods).map(objectOf).map(loginOf);

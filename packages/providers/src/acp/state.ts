@@ -10,15 +10,15 @@ import { NO_QUIRKS, type Quirks } from "./quirks.ts";
 
 export type Out = BlockEvent[];
 
-/** How a reader wants what the conversation has already. */
+/** For a reader that adds to an existing conversation. */
 export interface AcpOptions {
-  /** The name under which turns and sessions are told. */
+  /** The name of the provider in turns and sessions. */
   readonly provider: string;
-  /** Prompts become blocks. Not where whoever sends them has written them already. */
+  /** Prompts become blocks. Not if the sender has written them already. */
   readonly showsPrompts: boolean;
   /** A replayed history becomes blocks. Not where the conversation has it already. */
   readonly showsHistory: boolean;
-  /** Answers to asks are told. Not where whoever gives them has written them already, with who it was. */
+  /** Answers to asks are emitted. Not if the caller has written them already, with their author. */
   readonly showsAnswers: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Diff {
 export interface Call {
   readonly key: BlockKey;
   readonly id: string;
-  /** Or when it got the leave that it asked for. */
+  /** Or when it got the requested approval. */
   startedAt: number | undefined;
   toolName: string;
   title: string;
@@ -68,9 +68,9 @@ export interface Call {
   /** Unified diffs that the agent has made itself. */
   patch: string | undefined;
   terminal: string | undefined;
-  /** What a terminal has printed. */
+  /** A terminal's output. */
   printed: string;
-  /** What the last patch added to it, where it did nothing else to it. */
+  /** The last patch's addition, if it changed nothing else. */
   fresh: string | undefined;
   exitCode: number | null | undefined;
   isRunning: boolean;
@@ -78,7 +78,7 @@ export interface Call {
   shown: string | undefined;
   /** The owner has refused it. */
   isDenied: boolean;
-  /** It has ended, and what a replay adds to it is waited for. */
+  /** It has ended, and a replay's additions are expected. */
   ended: "completed" | "failed" | undefined;
 }
 
@@ -89,10 +89,10 @@ export interface Turn {
   readonly startedAt: number | undefined;
   usage: Usage | undefined;
   calls: number;
-  /** Whether anything of it is to be seen. */
+  /** Whether anything of it is visible. */
   isEmpty: boolean;
   isCancelled: boolean;
-  /** What the program called an error, in words. */
+  /** The program's error message. */
   failure: string | undefined;
   model: string | undefined;
 }
@@ -113,24 +113,24 @@ export interface Session {
   readonly id: string;
   /** Its place in the keys of blocks. */
   readonly ordinal: number;
-  /** The call that started it, where it is a sub-agent's. */
+  /** The call that started it, if it is a sub-agent's. */
   parent: BlockKey | undefined;
   turn: Turn | undefined;
   readonly queue: Queued[];
   text: OpenText | undefined;
   readonly calls: Map<string, Call>;
-  /** Ids of calls that have ended; what comes later of them says nothing. */
+  /** Ids of ended calls; later events about them are ignored. */
   readonly ended: Set<string>;
   /** Sub-agents that it has started and that have not replied; why each stopped, once it has. */
   readonly subagents: Map<string, string | undefined>;
   todo: BlockKey | undefined;
   todoItems: Json;
   compaction: BlockKey | undefined;
-  /** A replay of its history is going on: shown, or passed over. */
+  /** A replay of its history is running: shown, or skipped. */
   replay: "shown" | "skipped" | undefined;
   /** Something of it was seen in this run: a replay tells nothing new. */
   isKnown: boolean;
-  /** The agent has said that something of its own has failed: text without an id is the reason. */
+  /** The agent has reported a failure of its own: text without an id is the reason. */
   hasFailed: boolean;
   costUsd: number | undefined;
   total: Usage | undefined;
@@ -175,7 +175,7 @@ export function startState(run: string, options: AcpOptions, before: Before): St
   };
 }
 
-/** The session of this name; one that nobody has announced is opened. */
+/** The session of this name; an unannounced one is opened. */
 export function sessionOf(state: State, id: string): Session {
   const found = state.sessions.get(id);
   if (found !== undefined) return found;
@@ -204,7 +204,7 @@ export function sessionOf(state: State, id: string): Session {
   return session;
 }
 
-/** The session that an agent speaks of. Undefined where it has spoken of too many: what it says there is nobody's. */
+/** The session that an agent names. Undefined if it has named too many: that output belongs to none. */
 export function sessionNamed(state: State, id: string): Session | undefined {
   const isNew = !state.sessions.has(id);
   return isNew && state.sessions.size >= bounds.acpSessions ? undefined : sessionOf(state, id);

@@ -16,7 +16,7 @@ type Said = OpenText["kind"];
 
 export function sayChunk(state: State, out: Out, session: Session, said: Said, update: JsonObject): void {
   const content = objectOf(update.content);
-  // Gemini CLI puts a heading in front of every thought, though it may have none.
+  // Gemini CLI puts a heading before every thought, though it may have none.
   const text = said === "thinking" ? textOf(content.text)?.replace(/^\*{4}\n/, "") : textOf(content.text);
   if (content.type !== "text" || text === undefined) {
     if (content.type !== "text") showContent(state, out, session, said, content);

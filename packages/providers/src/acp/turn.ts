@@ -90,14 +90,14 @@ function endTurn(state: State, out: Out, session: Session, turn: Turn, answer: J
 function failTurn(state: State, out: Out, session: Session, turn: Turn, error: JsonObject): void {
   const message = errorText(error);
   const details = isObject(error.data) ? error.data : undefined;
-  // Claude's adapter says it as text too, without what it puts in front here.
+  // Claude's adapter repeats it as text, without the prefix here.
   if (turn.failure === undefined || !message.endsWith(turn.failure)) {
     sayError(state, out, session, message, given({ code: codeOf(error), details }));
   }
   turn.failure = message;
 }
 
-/** What went wrong, which some agents say only beside the message, or as the provider's JSON in it. */
+/** The error, which some agents state only beside the message, or as the provider's JSON in it. */
 export function errorText(error: JsonObject): string {
   const said = readFailure(wordsOf(error.message) ?? "The agent answered with an error").text;
   const { details, message } = objectOf(error.data);
@@ -110,7 +110,7 @@ export function codeOf(error: JsonObject): string | undefined {
   return typeof error.code === "number" ? String(error.code) : wordsOf(error.code);
 }
 
-/** A turn that the agent began by itself has no answer: it ends with the next prompt, or with what marks its end. */
+/** A turn that the agent began by itself has no answer: it ends with the next prompt, or with an end mark. */
 export function endOwnTurn(state: State, out: Out, session: Session): void {
   const turn = session.turn;
   if (turn === undefined || turn.request !== undefined) return;
@@ -160,7 +160,7 @@ function push(
 
 type Counted = Pick<TurnEnd, "usage" | "costUsd" | "models" | "native">;
 
-/** What an agent counts in its answer differs: the turn, the session so far, the last call. Ours is the turn alone. */
+/** Agents count differently in their answer: the turn, the session so far, the last call. Ours is the turn alone. */
 function usageIn(state: State, session: Session, turn: Turn, result: JsonObject): Counted {
   const said = objectOf(result.usage);
   const quota = objectOf(objectOf(result._meta).quota);
@@ -219,7 +219,7 @@ function acpUsage(said: JsonObject): Usage {
   };
 }
 
-/** A session's money goes on over its turns. */
+/** A session's cost continues over its turns. */
 function costIn(session: Session): Pick<TurnEnd, "costUsd"> {
   const total = numberOf(session.details.costUsd);
   if (total === undefined) return {};
@@ -228,7 +228,7 @@ function costIn(session: Session): Pick<TurnEnd, "costUsd"> {
   return { costUsd };
 }
 
-/** `usage_update`: tokens in the context, the size of the window, money so far. */
+/** `usage_update`: tokens in the context, the size of the window, cost so far. */
 export function noteUsage(state: State, out: Out, session: Session, update: JsonObject): void {
   const used = numberOf(update.used);
   const size = numberOf(update.size);
@@ -239,7 +239,7 @@ export function noteUsage(state: State, out: Out, session: Session, update: Json
   if (amount !== undefined) session.details = { ...session.details, costUsd: amount };
   const model = textOf(meta["_claude/model"]);
   if (session.turn !== undefined && model !== undefined) session.turn.model = model;
-  // Claude's adapter marks the end of a turn that a background task began so.
+  // Claude's adapter marks the end of a turn that a background task began this way.
   if (objectOf(meta["_claude/origin"]).kind === "task-notification") endOwnTurn(state, out, session);
 }
 

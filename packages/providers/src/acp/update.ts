@@ -91,7 +91,7 @@ function takeNotice(state: State, out: Out, session: Session, update: JsonObject
   sayNotice(state, out, session, wordsOf(update.level) ?? wordsOf(update.kind) ?? "notice", text ?? "");
 }
 
-/** It begins, it ends with or without a summary, and one agent says the end twice. */
+/** It begins, it ends with or without a summary, and one agent reports the end twice. */
 function takeCompaction(state: State, out: Out, session: Session, update: JsonObject): void {
   if (update.status === "in_progress") {
     openCompaction(state, out, session);
@@ -134,7 +134,7 @@ function openCompaction(state: State, out: Out, session: Session): string {
   return key;
 }
 
-/** The stream or the turn ends while it goes on. */
+/** The stream or the turn ends during it. */
 export function cutCompaction(out: Out, session: Session): void {
   if (session.compaction === undefined) return;
   out.push({ type: "block-end", key: session.compaction, status: "error", reason: "interrupted" });

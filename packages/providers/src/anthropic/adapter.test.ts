@@ -1,4 +1,4 @@
-/** The Messages API beyond what the recordings hold: server tools, whole messages, events that come wrong. */
+/** The Messages API beyond the recordings: server tools, whole messages, events out of order. */
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import { checkMetadata, isProblem } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
@@ -131,7 +131,7 @@ describe("blocks", () => {
     if (isCut) expect(last?.metadata.input).toBeUndefined();
   });
 
-  it("[A2] takes an input that came with the start", () => {
+  it("[A2] accepts an input that came with the start", () => {
     const { blocks } = run(stream({ type: "tool_use", id: "t1", name: "x", input: { a: 1 } }));
     expect(blocks[0]).toMatchObject({ text: '{"a":1}', metadata: { input: { a: 1 } } });
   });
@@ -350,7 +350,7 @@ describe("blocks", () => {
     expect(folded.faults).toEqual([]);
   });
 
-  it("[A6] what belongs to thinking leaves a text that it came to whole", () => {
+  it("[A6] a thinking delta leaves the text that it came to whole", () => {
     const folded = run([
       start,
       begin(0, { type: "text", text: "" }),
@@ -397,7 +397,7 @@ describe("blocks", () => {
     ]);
   });
 
-  it("[P19] what is new is unknown and counted", () => {
+  it("[P19] a new type is unknown and counted", () => {
     const folded = run([
       start,
       begin(0, { type: "hologram", data: 1 }),

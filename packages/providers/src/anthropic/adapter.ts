@@ -82,7 +82,7 @@ interface Started {
 function startMessage(state: AnthropicState, native: JsonObject, options: AnthropicOptions): Started {
   const id = stringOf(native.id);
   const open = state.message;
-  // Said again before anything else was: still the same message, whose tokens count once.
+  // Repeated before any other event: still the same message, whose tokens count once.
   if (open !== undefined && open.blocks === 0 && id !== undefined && open.id === id) {
     if (isObject(native.usage)) open.native = mergeNative(open.native, native.usage);
     return { message: open, events: wholeBlocks(state, open, native.content) };
@@ -124,12 +124,12 @@ function wholeBlocks(
   return blocks.flatMap((block) => [...wholeBlock(state, message, block)]);
 }
 
-/** The message that events belong to; one is begun for events that come without it. */
+/** The message that events belong to; one is begun for events without it. */
 function currentMessage(state: AnthropicState): Started {
   return state.message === undefined ? startMessage(state, {}, {}) : { message: state.message, events: [] };
 }
 
-/** What an event does in the message that it belongs to. */
+/** An event's effect in its message. */
 function inMessage(
   state: AnthropicState,
   run: (message: Message) => readonly BlockEvent[],
@@ -154,7 +154,7 @@ function endMessage(
   options: AnthropicOptions,
 ): readonly BlockEvent[] {
   const events: BlockEvent[] = [];
-  // A block whose stop was lost is whole all the same: the message says that it is over.
+  // A block whose stop was lost is complete anyway: the message is over.
   for (const [index, open] of message.open) events.push(...closeBlock(state, message, index, open));
   events.push(...endTextPart(message), ...release(message));
   events.push(...(truncation(message.stopReason) ? cutLast(state, message) : startLast(message)));
@@ -164,7 +164,7 @@ function endMessage(
   return events;
 }
 
-/** Why the API stopped the model, where it says so in words. */
+/** Why the API stopped the model, if it says so in words. */
 function refusal(message: Message): readonly BlockEvent[] {
   const details = message.stopDetails;
   const text = isObject(details) ? stringOf(details.explanation) : undefined;
@@ -205,7 +205,7 @@ function endTurn(
   state.message = undefined;
   const native = message.native;
   const counted = native === undefined ? undefined : anthropicBill(native);
-  // Until its last piece, nobody has counted what it says.
+  // Until its last piece, its output is uncounted.
   const isCut = reason === "interrupted" && message.stopReason === undefined;
   const usage = counted && isCut ? { ...counted, output: 0, reasoning: 0 } : counted;
   const events: BlockEvent[] = [];
@@ -260,7 +260,7 @@ function wholeMessage(
   return [...events, ...endMessage(state, message, options)];
 }
 
-/** An error ends the message: what was open was not said to its end. */
+/** An error ends the message: open blocks are incomplete. */
 function failed(state: AnthropicState, event: JsonObject, options: AnthropicOptions): readonly BlockEvent[] {
   const { message, events } = currentMessage(state);
   const error = isObject(event.error) ? event.error : event;

@@ -118,7 +118,7 @@ export function closeBlock(
   return [...before, ...closeContent(open).map(unstarted)];
 }
 
-/** The input is whole, and nothing yet says that the call runs. */
+/** The input is complete, and nothing yet says that the call runs. */
 function unstarted(event: BlockEvent): BlockEvent {
   if (event.type !== "block-meta") return event;
   const { stage: _, ...metadata } = event.metadata;

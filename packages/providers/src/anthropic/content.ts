@@ -13,7 +13,7 @@ import { bounds } from "../limits.ts";
 import { compactParams } from "../row.ts";
 import { count } from "../usage.ts";
 
-/** Where a block stands. `metadata` is what the caller wants every block to carry: messageId, index, turn, … */
+/** A block's position. `metadata` is what the caller wants on every block: messageId, index, turn, … */
 export interface ContentPlace {
   readonly key: BlockKey;
   readonly parent?: BlockKey | undefined;
@@ -30,11 +30,11 @@ export interface OpenContent {
   readonly toolName: string;
   /** The call runs at the provider. */
   readonly remote: boolean;
-  /** The input as it came in the start event, for servers that send no deltas. */
+  /** The input from the start event, for servers that send no deltas. */
   readonly firstInput: Json | undefined;
   input: string;
   signature: string | undefined;
-  /** What a text says so far, parts that were joined to it included; of citations only those of whole parts. */
+  /** A text so far, including joined parts; with citations only of complete parts. */
   whole: CitedText;
   /** Of the part that is being written. */
   citations: Json[];
@@ -43,7 +43,7 @@ export interface OpenContent {
 
 type Opened = { readonly open: OpenContent; readonly events: readonly BlockEvent[] };
 
-/** Blocks that tell something about the message rather than say something in it. */
+/** Blocks about the message rather than content of it. */
 const NOTICES: ReadonlyMap<string, (block: JsonObject) => string> = new Map([
   ["compaction", (block: JsonObject) => stringOf(block.content) ?? ""],
   ["fallback", (block: JsonObject) => `Model changed from ${nameOf(block.from)} to ${nameOf(block.to)}`],
@@ -51,7 +51,7 @@ const NOTICES: ReadonlyMap<string, (block: JsonObject) => string> = new Map([
   ["mcp_tool_listing", (block: JsonObject) => toolNames(block.tools)],
 ]);
 
-/** Starts a block; undefined for a type that is no block of its own kind (results, and what nobody knows). */
+/** Starts a block; undefined for a type that is no block of its own kind (results, and unknown types). */
 export function openContent(place: ContentPlace, block: JsonObject): Opened | undefined {
   const type = stringOf(block.type) ?? "";
   if (type === "text") return opened(place, type, "text", stringOf(block.text) ?? "", {}, block);
@@ -83,7 +83,7 @@ export function isCall(type: string): boolean {
   return type === "tool_use" || type.endsWith("_tool_use");
 }
 
-/** A delta of an open block; undefined for a delta of a type that nobody knows. */
+/** A delta of an open block; undefined for a delta of an unknown type. */
 export function appendContent(open: OpenContent, delta: JsonObject): readonly BlockEvent[] | undefined {
   const key = open.place.key;
   switch (delta.type) {
@@ -115,7 +115,7 @@ export function endFirstPart(open: OpenContent): void {
   open.citations = [];
 }
 
-/** What a stopped tool call's input is: `{}` where no input came; undefined where it is no whole JSON. */
+/** A stopped tool call's input: `{}` if none came; undefined if it is incomplete JSON. */
 export function inputOf(open: OpenContent): Json | undefined {
   if (open.input.trim() === "") return open.firstInput ?? {};
   return parseJson(open.input, bounds.inputDepth);
@@ -168,7 +168,7 @@ function endMetadata(open: OpenContent): JsonObject {
   };
 }
 
-/** Citations as a reader needs them, each with its place in the text, and as the API wants them back. */
+/** Citations for readers, each with its place in the text, and in the API's own form. */
 export function citationMetadata(cited: readonly Cited[]): JsonObject {
   const known = cited.filter(({ citation }) => isObject(citation));
   if (known.length === 0) return {};
@@ -238,7 +238,7 @@ function callMetadata(place: ContentPlace, type: string, block: JsonObject): Jso
   };
 }
 
-/** What a block holds beside its type, kept for sending back. */
+/** A block's content besides its type, stored for sending back. */
 function extraOf(block: JsonObject): JsonObject {
   const { type: _, content: _content, ...rest } = block;
   return Object.keys(rest).length === 0 ? {} : { extra: rest };

@@ -15,7 +15,7 @@ import { cutRow, lineCount, rowOf } from "../row.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 import { type ContentPlace, isResultType, stringOf } from "./content.ts";
 
-/** The call that a result belongs to, as far as it is known. */
+/** A result's call, as far as it is known. */
 export interface Call {
   readonly key: BlockKey;
   readonly toolUseId: string;
@@ -231,7 +231,7 @@ function contentParts(content: Json | undefined): Shown {
   return { kind: "tool_result", text: texts.join("\n"), metadata };
 }
 
-/** The words of a part: its own, those of a document, or of a page that was found. */
+/** The text of a part: its own, that of a document, or of a found page. */
 function partText(part: JsonObject): string {
   const source = isObject(part.source) ? part.source : {};
   const found = part.type === "search_result" ? contentParts(part.content).text : undefined;

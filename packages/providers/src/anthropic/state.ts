@@ -20,7 +20,7 @@ export interface Message extends PartedMessage {
   readonly model: string | undefined;
   /** Blocks between start and stop, by the API's index. */
   readonly open: Map<number, OpenContent>;
-  /** Indexes of blocks whose type nobody knows: their deltas belong to no block of ours. */
+  /** Indexes of blocks with unknown types: their deltas belong to no block of ours. */
   readonly strange: Set<number>;
   /** The call that stopped last: it starts when it is known that the message was not cut in it. */
   last: { readonly key: string; readonly isRemote: boolean } | undefined;
@@ -45,7 +45,7 @@ export function indexOf(event: JsonObject): number | undefined {
   return index === undefined || index < 0 ? undefined : index;
 }
 
-/** What comes without an index belongs to the block that was opened last. */
+/** Events without an index belong to the last opened block. */
 export function lastIndex(message: Message): number {
   return [...message.open.keys()].at(-1) ?? message.blocks;
 }

@@ -17,15 +17,15 @@ import {
   stringOf,
 } from "./content.ts";
 
-/** What a message holds of its texts. */
+/** A message's texts. */
 export interface PartedMessage {
   /** A text that has stopped: the next text may be part of it. */
   held: OpenContent | undefined;
-  /** The text behind it, with the API's index of it. */
+  /** The text before it, with the API's index of it. */
   part: (TextPart & { readonly index: number }) | undefined;
   /** Content blocks so far: parts count too. */
   blocks: number;
-  /** Where the next block goes. */
+  /** The position of the next block. */
   readonly placeOf: (index: number) => ContentPlace;
 }
 
@@ -44,7 +44,7 @@ export function startTextPart(
   return [...text, ...citations];
 }
 
-/** Undefined for a delta that is none of a text. */
+/** Undefined for a delta that is not text. */
 export function growTextPart(
   message: PartedMessage,
   part: TextPart,
@@ -61,7 +61,7 @@ export function growTextPart(
   return text === "" ? [] : [{ type: "block-append", key, text }];
 }
 
-/** The part is whole: it is part of the text before, or a text of its own, which the next one may be part of. */
+/** The part is complete: it belongs to the previous text, or is a text of its own, which the next one may continue. */
 export function endTextPart(message: PartedMessage): readonly BlockEvent[] {
   const { part, held } = message;
   if (part === undefined || held === undefined) return [];
@@ -86,7 +86,7 @@ export function release(message: PartedMessage): readonly BlockEvent[] {
   return held === undefined ? [] : closeContent(held);
 }
 
-/** The stream was cut: a part that was held back stands at the end of the text before. */
+/** The stream was cut: a held part goes to the end of the previous text. */
 export function cutText(message: PartedMessage): readonly BlockEvent[] {
   const { held, part } = message;
   message.held = undefined;

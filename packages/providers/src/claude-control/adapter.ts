@@ -47,7 +47,7 @@ export const claudeControlAdapter: Adapter<Control> = {
 function line(state: Control, peer: Process, out: Out, traffic: Traffic): void {
   const { dir, message } = traffic;
   if (message === undefined) {
-    // What the host writes and nobody can read is nothing of the conversation; half a line is what a cut leaves.
+    // Unreadable host lines are not part of the conversation; half a line is left by a cut.
     if (dir === "out" && !traffic.isCut) printed(peer, out, traffic.line);
     return;
   }
@@ -59,7 +59,7 @@ function line(state: Control, peer: Process, out: Out, traffic: Traffic): void {
 function record(state: Control, peer: Process, out: Out, event: JsonObject): void {
   const text = textOf(event.line) ?? "";
   if (event.dir === "err") peer.stderr = `${peer.stderr}${text}\n`.slice(-STDERR_CHARS);
-  // One that has not ended is only told of again.
+  // One that has not ended is only updated.
   if (event.dir === "start" && peer.isEnded) {
     endProcess(peer, out);
     state.processes.set(peer.name, newProcess(state, peer.name, peer.earlier + 1));
@@ -83,13 +83,13 @@ function printed({ claude }: Process, out: Out, text: string): void {
   addNotice(claude, out, {}, { notice: "output", text });
 }
 
-/** Also for one that has ended: what is heard of it later ends as well. */
+/** Also for one that has ended: its later events end as well. */
 function endProcess(peer: Process, out: Out): void {
   peer.isEnded = true;
   out.push(...claudeAdapter.end(peer.claude));
 }
 
-/** What the CLI printed. */
+/** Output of the CLI. */
 function heard(state: Control, peer: Process, out: Out, message: Json): void {
   // A line is one message: only a plain stream may come as an array.
   if (!isObject(message)) return take(peer.claude, out, message);
@@ -116,7 +116,7 @@ function hasResult(line: JsonObject): boolean {
   return Array.isArray(content) && content.some((block) => objectOf(block).type === "tool_result");
 }
 
-/** Answers to requests of the host: only where what was asked for was refused, and somebody would miss it. */
+/** Answers to requests of the host: only refusals that somebody would miss. */
 function isQuiet({ asked }: Process, message: JsonObject): boolean {
   const response = objectOf(message.response);
   const id = textOf(response.request_id) ?? "";
@@ -136,7 +136,7 @@ const TELLING = new Set([
   "set_cwd",
 ]);
 
-/** What the host wrote. */
+/** Input from the host. */
 function told(peer: Process, out: Out, message: JsonObject): void {
   switch (message.type) {
     case "user":

@@ -1,6 +1,6 @@
 /**
- * One run of Claude Code, read as both directions of its control protocol and as the plain stream that it printed, gives the same
- * blocks. What differs is listed here, each with its reason; everything else has to be equal.
+ * One run of Claude Code, read as both directions of its control protocol and as the plain stream that it printed,
+ * makes the same blocks. Differences are listed here, each with its reason; everything else has to be equal.
  */
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { expect, it } from "vitest";
@@ -40,7 +40,7 @@ it.each(single.map((recording) => [recording.name, recording] as const))(
 
 /** What only one of the two says. */
 function isShared({ role, kind, metadata }: FoldedBlock): boolean {
-  // What the host writes is in no stream of the CLI; where it is repeated there, both have it, once.
+  // Host input is in no stream of the CLI; if it is repeated there, both have it, once.
   if (role === "user") return false;
   // Words on stderr and lines that are no JSON are no part of the stream.
   if (metadata.code === "exit" || metadata.notice === "output") return false;
@@ -50,7 +50,7 @@ function isShared({ role, kind, metadata }: FoldedBlock): boolean {
 
 function shared({ kind, role, status, text, metadata, parent }: FoldedBlock) {
   const { ask, extra: _extra, ...rest } = metadata;
-  // The answer itself is the host's: a stream tells at most that the call went on.
+  // The answer itself is the host's: a stream shows at most that the call continued.
   const { id, kind: asked, input, subject, questions, suggestions, form } = (ask ?? {}) as JsonObject;
   const isPlan = asked === "plan";
   const shown = ask === undefined ? {} : { ask: { id, asked, input, subject, questions, suggestions, form } };
@@ -112,11 +112,11 @@ it.each([
     "t7-sessions/killed-with-queue",
     ["user: Go.", "Working. ", "Bash", "unread: Queued and lost?", "user: Go on.", "After."],
   ],
-])("[C63] %s: a message stands where the agent has read it", (name, expected) => {
+])("[C63] %s: a message is placed where the agent has read it", (name, expected) => {
   expect(spoken(name)).toEqual(expected);
 });
 
-it("[C63] a message whose id comes again is dropped, as the CLI drops it; one that is repeated to the host stands once", () => {
+it("[C63] a message with a repeated id is dropped, as the CLI drops it; one that is repeated to the host exists once", () => {
   expect(spoken("t8-flags/replay").filter((text) => text.startsWith("user: "))).toEqual([
     "user: With a uuid.",
     "user: Without one.",
@@ -126,7 +126,7 @@ it("[C63] a message whose id comes again is dropped, as the CLI drops it; one th
 it.each([
   ["at the end", []],
   ["when the next one starts", [{ dir: "start", line: "" }]],
-])("[C62] what a process says after its end is closed %s", (_, after) => {
+])("[C62] a process's output after its end is closed %s", (_, after) => {
   const said = { type: "control_request", request_id: "r", request: { subtype: "can_use_tool" } };
   const records = [{ dir: "exit", line: '{"code":0}' }, { dir: "out", line: JSON.stringify(said) }, ...after];
   const bytes = new TextEncoder().encode(records.map((record) => `${JSON.stringify(record)}\n`).join(""));

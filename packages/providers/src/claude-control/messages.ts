@@ -22,7 +22,7 @@ export function sent(peer: Process, out: Out, line: JsonObject): void {
   if (id === undefined && !peer.isBusy) read(peer, out, waits);
 }
 
-/** Where a message with an id stands. */
+/** The place of a message with an id. */
 export function lifecycle(peer: Process, out: Out, line: JsonObject): void {
   const id = textOf(line.command_uuid);
   const waits = peer.waiting.find((each) => each.id === id);
@@ -31,18 +31,18 @@ export function lifecycle(peer: Process, out: Out, line: JsonObject): void {
   else if (line.state === "cancelled" || line.state === "discarded") unread(peer, out, waits);
 }
 
-/** The agent begins a turn or goes on to its next step: it has read what waits without an id. */
+/** The agent begins a turn or its next step: it has read the waiting messages without an id. */
 export function taken(peer: Process, out: Out, at: "turn" | "step"): void {
   for (const waits of peer.waiting.filter(({ id }) => id === undefined)) read(peer, out, waits);
   if (at === "turn") peer.isBusy = true;
 }
 
-/** The process is gone: what it has not read, it will not. */
+/** The process is gone: it will not read the unread messages. */
 export function lost(peer: Process, out: Out): void {
   for (const waits of [...peer.waiting]) unread(peer, out, waits);
 }
 
-/** Whether a line repeats what the host has sent. */
+/** Whether a line repeats the host's input. */
 export function isSent({ seen }: Process, line: JsonObject): boolean {
   const id = wordsOf(line.uuid);
   return (id !== undefined && seen.has(id)) || seen.has(wordsKey(line));
@@ -56,7 +56,7 @@ function read(peer: Process, out: Out, waits: Sent): void {
   userLine(peer.claude, out, { ...withPasted(waits.line, pasted), parent_tool_use_id: null });
 }
 
-/** Words that come with a message belong to it. */
+/** Text that comes with a message belongs to it. */
 function withPasted(line: JsonObject, pasted: readonly unknown[]): JsonObject {
   const message = objectOf(line.message);
   if (Array.isArray(message.content))
@@ -65,14 +65,14 @@ function withPasted(line: JsonObject, pasted: readonly unknown[]): JsonObject {
   return { ...line, message: { ...message, content: [message.content, ...pasted].join("\n") } };
 }
 
-/** A result that the host makes up is what it says, and the result of no call. */
+/** A result that the host makes up is its message, and the result of no call. */
 function asWords(value: Json): Json {
   const block = objectOf(value);
   if (block.type !== "tool_result") return value;
   return { type: "text", text: textOf(block.content) ?? JSON.stringify(block.content ?? null) };
 }
 
-/** Said, and never read: it stands there as such. */
+/** Sent, and never read: its block says so. */
 function unread(peer: Process, out: Out, waits: Sent): void {
   peer.waiting = peer.waiting.filter((each) => each !== waits);
   const events: Out = [];

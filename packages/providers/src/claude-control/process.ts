@@ -21,7 +21,7 @@ export interface Process {
   waiting: Sent[];
   /** Ids and words of messages that were sent, for lines that repeat them and for ids that are used again. */
   readonly seen: Set<string>;
-  /** Requests of the host that are not answered yet: what each asks for. */
+  /** Unanswered requests of the host: the subject of each. */
   readonly asked: Map<string, string>;
   /** A turn of it runs. */
   isBusy: boolean;
@@ -30,7 +30,7 @@ export interface Process {
   stderr: string;
 }
 
-/** Where a session's own counters stand. */
+/** A session's own counters. */
 interface Counted {
   readonly costUsd: number;
   readonly apiMs: number | undefined;

@@ -46,9 +46,8 @@ export const claudeAdapter: ClaudeAdapter = {
 };
 
 /**
- * Whether the line was here before, as after a connection that was lost and taken up again. Of the stream events, which
- * are many, only the start of a message is remembered: what follows it is repeated with it. What a person said is shown
- * as often as it comes.
+ * Whether the line is a repeat, as after a lost and restored connection. Of the stream events, which are many, only the
+ * start of a message is remembered: the rest is repeated with it. A person's message is shown as often as it comes.
  */
 function isRepeated(state: State, line: JsonObject): boolean {
   const isStreamed = line.type === "stream_event";
@@ -76,7 +75,7 @@ function hasResult(line: JsonObject): boolean {
   return listOf(objectOf(line.message).content).some((block) => objectOf(block).type === "tool_result");
 }
 
-/** Lines behind which no text goes on: all but those that the model's messages, or their bookkeeping, come in. */
+/** Lines after which no text continues: all but those of the model's messages, or their bookkeeping. */
 const ENDS_TEXT = new Set(["user", "result", "control_request", "tool_progress"]);
 
 /** Lines between two retries. */
@@ -112,7 +111,7 @@ export function take(state: State, out: Out, line: Json): void {
   }
 }
 
-/** 0.2 printed the messages themselves, without a type for the user's, and at last what it all cost. */
+/** 0.2 printed the messages themselves, without a type for the user's, and finally the total cost. */
 function bareLine(state: State, out: Out, line: JsonObject): boolean {
   if (line.type !== undefined) return false;
   if ((line.role === "user" || line.role === "assistant") && line.content !== undefined)

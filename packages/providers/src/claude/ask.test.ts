@@ -1,4 +1,4 @@
-/** What Claude Code asks its host, and what the host answers, read from both. */
+/** Claude Code's asks to its host, and the host's answers, read from both. */
 import type { Ask, Json, JsonObject } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { fold } from "../fold.ts";
@@ -47,7 +47,7 @@ function askIn(lines: readonly JsonObject[]): Ask {
   ] as unknown as Ask;
 }
 
-describe("what is asked", () => {
+describe("an ask", () => {
   it.each([
     ["Bash", { command: "ls -la" }, { type: "command", command: "ls -la" }],
     ["WebFetch", { url: "https://a.example", prompt: "x" }, { type: "url", url: "https://a.example" }],
@@ -77,7 +77,7 @@ describe("what is asked", () => {
   it.each([
     ["Bash", "npm test", "`npm test`"],
     ["Bash", "npm test:*", "`npm test …`"],
-    // What cannot be said exactly stays as it is written.
+    // Inputs that cannot be described exactly stay as written.
     ["Bash", "npm * test *", "Bash(npm * test *)"],
     ["Bash", "echo `id` *", "Bash(echo `id` *)"],
     ["WebFetch", "domain:docs.example.com", "fetching from docs.example.com"],
@@ -116,7 +116,7 @@ describe("what is asked", () => {
   });
 });
 
-describe("what is asked again", () => {
+describe("a repeated ask", () => {
   const bash = (id: Json, call = "t1") => asked("Bash", { command: String(id) }, { tool_use_id: call }, id);
   const planned = (id: Json, plan: string) => asked("ExitPlanMode", { plan }, {}, id);
   const form = { type: "control_request", request_id: "r1", request: { subtype: "elicitation" } };
@@ -158,7 +158,7 @@ describe("what is asked again", () => {
   });
 });
 
-describe("what is answered", () => {
+describe("an answer", () => {
   const answers = { "Which library?": "luxon", "Which parts?": 'Search, "Export, import"' };
   it.each([
     [{ answers }, { questions: { 1: { chosen: ["luxon"] }, 2: { chosen: ["Search", "Export, import"] } } }],

@@ -38,7 +38,7 @@ export function toolAsk(id: string, request: JsonObject, cwd: string, plan: stri
   };
 }
 
-/** The text of the plan that an ask is about; undefined where there is none. */
+/** The text of the plan that an ask is about; undefined if there is none. */
 export function planIn(request: JsonObject): string | undefined {
   return request.tool_name === "ExitPlanMode" ? wordsOf(objectOf(request.input).plan) : undefined;
 }
@@ -119,7 +119,7 @@ const WHERE: Readonly<Record<AskSuggestion["scope"], string>> = {
   always: "everywhere",
 };
 
-/** One of the alternatives that the CLI offers. What nobody knows how to name is not offered on. */
+/** One of the alternatives that the CLI offers. An unknown one is not offered. */
 function suggestionOf(value: Json, index: number): AskSuggestion[] {
   const update = objectOf(value);
   const scope = SCOPES[textOf(update.destination) ?? ""];
@@ -147,7 +147,7 @@ function updateWords(update: JsonObject): string | undefined {
   }
 }
 
-/** A rule as people say it, like our own; one that cannot be said exactly, as Claude Code writes it. */
+/** A rule in words, like our own; one without exact words, as Claude Code writes it. */
 function ruleText(value: Json): string {
   const { toolName, ruleContent } = objectOf(value);
   const tool = wordsOf(toolName) ?? "?";
@@ -168,7 +168,7 @@ const MODES: Readonly<Record<string, string>> = {
   dontAsk: "Run only what is allowed already",
 };
 
-/** What the host has answered, where its answer is seen. */
+/** The host's answer, if it is visible. */
 export function answeredAsk(ask: Ask, said: JsonObject, isError: boolean): Ask {
   if (isError) return { ...ask, state: "denied" };
   if (ask.kind === "elicitation") return answeredForm(ask, said);

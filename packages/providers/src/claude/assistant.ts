@@ -29,8 +29,8 @@ export function assistantLine(state: State, out: Out, line: JsonObject): void {
 }
 
 /**
- * A `message` line: a whole answer at once, as some hosts write it. What was streamed before, or told block by block, is
- * confirmed by its place among the blocks of its type; a message without an id repeats the last one.
+ * A `message` line: a whole answer at once, as some hosts write it. Streamed or single blocks from before are confirmed
+ * by their place among the blocks of their type; a message without an id repeats the last one.
  */
 export function messageLine(state: State, out: Out, line: JsonObject, body: JsonObject): void {
   const id = textOf(body.id);
@@ -86,8 +86,8 @@ function confirm(
 }
 
 /**
- * The streamed block that an assistant line repeats: a call by its id, otherwise the open one of this type, because
- * the line comes before the stop; after that the oldest unconfirmed one, equal text first.
+ * The streamed block that an assistant line repeats: a call by its id, otherwise the open one of this type, because the
+ * line comes before the stop; after that the oldest unconfirmed one, equal text first.
  */
 function partner(message: Message, block: JsonObject): Piece | undefined {
   const type = textOf(block.type) ?? "";

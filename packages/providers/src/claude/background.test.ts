@@ -1,4 +1,4 @@
-/** What goes on in the background runs until it ends; retries are one line that counts. */
+/** Background work runs until it ends; retries are one line with a count. */
 import type { BlockEvent } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import {
@@ -44,7 +44,7 @@ describe("[C44] a command in the background", () => {
     ]);
   });
 
-  it("[P7] that is told twice leaves nothing open", () => {
+  it("[P7] that is reported twice leaves nothing open", () => {
     const { blocks } = fold(eventsOf([...launched, ...launched.slice(2)], true));
     const open = blocks.filter(({ status }) => status === "running");
     expect([blocks.filter(({ kind }) => kind === "command").length, open]).toEqual([2, []]);
@@ -105,7 +105,7 @@ describe("[C44] a command in the background", () => {
     expect(foldLines([...launched, ...lines, done()]).faults).toEqual([]);
   });
 
-  it("goes on after a look that finds it running", () => {
+  it("continues after a check that finds it running", () => {
     const look = [call("u", "BashOutput", { bash_id: "b1" }), reply("u", "<status>running</status>")];
     expect(states(eventsOf([...launched, ...look, done()], false))[0]).toBe("running");
   });
@@ -166,7 +166,7 @@ describe("[C45] retries", () => {
     expect(foldLines(lines).blocks[0]?.metadata.extra).toMatchObject({ attempt: 10, maxRetries: 10 });
   });
 
-  it("name what else went wrong, and begin anew behind an answer", () => {
+  it("name other errors, and start over after an answer", () => {
     const lines = [init(), retry(1), retry(2, "server_error", 500), say("m", "ok"), retry(1), done()];
     expect(foldLines(lines).blocks.map(({ text, metadata }) => [text, metadata.times])).toEqual([
       ["Retrying: overloaded 529, then server error 500", 2],
@@ -175,7 +175,7 @@ describe("[C45] retries", () => {
     ]);
   });
 
-  it("count while they go on", () => {
+  it("count while they continue", () => {
     const { blocks } = fold(eventsOf([init(), retry(1), retry(2)], false));
     expect(blocks).toMatchObject([{ status: "running", metadata: { times: 2 } }]);
     expect(foldLines([init(), retry(1), answer("m", [])]).faults).toEqual([]);

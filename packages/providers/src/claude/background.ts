@@ -28,7 +28,7 @@ interface TaskEnd {
   readonly call: Call | undefined;
   readonly outputFile?: string | undefined;
   readonly taskId?: string | undefined;
-  /** What an agent says at its end. */
+  /** An agent's last message. */
   readonly report?: string | undefined;
   readonly toolUses?: number | undefined;
 }
@@ -53,7 +53,7 @@ export function addTask(state: State, out: Out, line: JsonObject, task: TaskEnd)
   endBackground(out, call, { status, summary, short, at });
 }
 
-/** The report of an agent that worked in the background is the result of its call, like that of any other. */
+/** The report of a background agent is the result of its call, like any other. */
 function addReport(
   state: State,
   out: Out,
@@ -117,7 +117,7 @@ function exitIn(summary: string | undefined): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
-/** The name under which a call's task is told later. */
+/** The later name of a call's task. */
 export function taskOf(payload: JsonObject, said: string): string | undefined {
   return (
     textOf(payload.backgroundTaskId) ??
@@ -127,11 +127,11 @@ export function taskOf(payload: JsonObject, said: string): string | undefined {
   );
 }
 
-/** Tools that look at a task, and tools that stop one. */
+/** Tools that read a task, and tools that stop one. */
 const LOOKS = new Set(["TaskOutput", "AgentOutputTool", "BashOutput"]);
 const STOPS = new Set(["TaskStop", "KillShell", "KillBash"]);
 
-/** What the result of such a tool tells of the task that it names. */
+/** What the result of such a tool says about its task. */
 export function noteTask(
   state: State,
   out: Out,

@@ -53,7 +53,7 @@ describe("the life of a call", () => {
     expect(own[4]).toMatchObject({ status: "done", metadata: { success: true, shortResult: "2 lines" } });
   });
 
-  it("[C11] an id that comes again in another message, after its call has ended, is another call", () => {
+  it("[C11] an id that is repeated in another message, after its call has ended, is another call", () => {
     const named = (id: string, command: string) =>
       answer(id, [{ type: "tool_use", id: "call_0", name: "Bash", input: { command } }]);
     const folded = foldLines([
@@ -195,7 +195,7 @@ describe("permissions", () => {
     ["Write", { file_path: "a.ts", content: "whole\n" }, "+whole"],
     ["Write", { file_path: "a.ts", content: "x".repeat(100_000) }, undefined],
     ["Bash", { command: "rm x", file_path: "a.ts" }, undefined],
-  ])("[C14] %s asks with what it would change, where that is known and short", (tool_name, input, diff) => {
+  ])("[C14] %s asks with its change, if that is known and short", (tool_name, input, diff) => {
     const request = { ...ask.request, tool_use_id: "t2", tool_name, input };
     const asked = only([{ ...ask, request }], "tool_call").metadata.ask as { subject?: { diff?: string } };
     if (diff === undefined) expect(asked.subject).not.toHaveProperty("diff");
@@ -281,7 +281,7 @@ describe("sub-agents", () => {
     call(id, "Agent", { description: "Look", prompt: "Look around" }, extra);
   const launched = { status: "async_launched", agentId: "a1", outputFile: "/tmp/o" };
 
-  it("[C17] their lines stand below the call", () => {
+  it("[C17] their lines are below the call", () => {
     const lines = [
       agent("a"),
       { type: "user", message: { content: [{ type: "text", text: "Look around" }] }, ...below("a") },
@@ -302,7 +302,7 @@ describe("sub-agents", () => {
     ]);
   });
 
-  it("[C17] below a call that nobody has seen they are labelled", () => {
+  it("[C17] below an unknown call they are labelled", () => {
     const [block] = foldLines(
       [say("m1", "Report", { ...below("gone"), task_description: "Look" })].flat(),
     ).blocks;
@@ -331,7 +331,7 @@ describe("sub-agents", () => {
     });
   });
 
-  it("[C15] what a background agent has open outlives the turn, and its text comes later", () => {
+  it("[C15] a background agent's open blocks outlive the turn, and its text comes later", () => {
     const lines = [
       init(),
       agent("a"),
@@ -346,7 +346,7 @@ describe("sub-agents", () => {
     expect(blocks.at(-1)).toMatchObject({ parent: "run/c:a", text: "Found it.", status: "done" });
   });
 
-  it("[C23] [C33] the report of an agent in the background is its result; what the model is told at the launch is none", () => {
+  it("[C23] [C33] a background agent's report is its result; the model's message at the launch is none", () => {
     const ended = system("task_notification", {
       task_id: "k",
       tool_use_id: "a",

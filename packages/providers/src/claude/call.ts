@@ -72,7 +72,7 @@ export function openCall(state: State, out: Out, start: CallStart): Call {
   return call;
 }
 
-/** Some models count their calls anew in every message: an ended call's id may come again, in another message. */
+/** Some models restart their call ids in every message: an ended call's id may be reused in another message. */
 function isAnother(known: Call, start: CallStart): boolean {
   if (!known.isEnded || known.messageId === undefined || start.messageId === undefined) return false;
   return known.messageId !== start.messageId;
@@ -84,7 +84,7 @@ export function appendInput(out: Out, call: Call, delta: string): void {
   out.push({ type: "block-append", key: call.key, text: delta });
 }
 
-/** The input is whole and the call runs. Said again, a different input replaces the first. */
+/** The input is complete and the call runs. If repeated, a different input replaces the first. */
 export function runCall(state: State, out: Out, call: Call, input: Json, displayName?: string): void {
   if (call.isEnded) return;
   const raw = unparsed(input);
@@ -125,7 +125,7 @@ interface CallEnd {
   readonly status: "done" | "error";
   readonly reason?: Reason | undefined;
   readonly metadata?: JsonObject;
-  /** What is known of the result that is still open. */
+  /** The known part of the open result. */
   readonly result?: JsonObject | undefined;
   readonly at?: number | undefined;
 }
@@ -165,12 +165,12 @@ export function endCall(out: Out, call: Call, end: CallEnd): void {
   call.ask = undefined;
 }
 
-/** Ends a call that got no result. What was not whole stays without input. */
+/** Ends a call that got no result. An incomplete one stays without input. */
 export function breakCall(out: Out, call: Call, reason: Reason): void {
   endCall(out, call, { status: "error", reason });
 }
 
-/** An ask that is still open when its call ends was answered where we could not see it, or by nobody. */
+/** An ask that is still open when its call ends was answered out of our sight, or by nobody. */
 function closedAsk(call: Call, end: CallEnd): JsonObject {
   if (call.ask === undefined || call.ask.state !== "asked" || end.metadata?.ask !== undefined) return {};
   const state = end.reason === "denied" ? "denied" : end.reason === "interrupted" ? "expired" : "allowed";
@@ -178,7 +178,7 @@ function closedAsk(call: Call, end: CallEnd): JsonObject {
   return { ask: { ...call.ask, state: isAnswer ? "answered" : state } as JsonObject };
 }
 
-/** The one parent for whatever belongs to a call. */
+/** The one parent for everything that belongs to a call. */
 export function keyOfCall(state: State, id: Json | undefined): BlockKey | undefined {
   return typeof id === "string" ? state.calls.get(id)?.key : undefined;
 }
@@ -190,7 +190,7 @@ function mcpNames(name: string, server?: string): { server?: string } {
   return match === null ? {} : { server: match[1] as string };
 }
 
-/** What the CLI makes of an input that is no JSON: the raw text. */
+/** The CLI's form of an input that is no JSON: the raw text. */
 function unparsed(input: Json): string | undefined {
   const marker = objectOf(input)["__unparsedToolInput"];
   return marker === undefined ? undefined : (textOf(objectOf(marker).raw) ?? "");

@@ -26,12 +26,12 @@ const QUIET = new Set([
 
 const ASKS = new Set(["can_use_tool", "elicitation"]);
 
-/** False where nobody knows the request. */
+/** False for an unknown request. */
 export function controlRequest(state: State, out: Out, line: JsonObject): boolean {
   const request = objectOf(line.request);
   const subtype = textOf(request.subtype) ?? "";
   const id = wordsOf(line.request_id);
-  // What has no name cannot be answered: nobody is shown such a question.
+  // A request without a name cannot be answered: it is not shown.
   if (ASKS.has(subtype) && id === undefined) return false;
   if (id !== undefined && isAsking(state, id)) return true;
   if (subtype === "can_use_tool") {
@@ -50,7 +50,7 @@ export function controlRequest(state: State, out: Out, line: JsonObject): boolea
   return QUIET.has(subtype);
 }
 
-/** Whether a question of this name is open: the name said again means the same question. */
+/** Whether a question of this name is open: a repeated name means the same question. */
 function isAsking({ requests, forms }: State, id: string): boolean {
   return forms.has(id) || requests.get(id)?.ask?.state === "asked";
 }
@@ -80,14 +80,14 @@ function askPermission(
   setAsk(out, call, ask);
 }
 
-/** Another question about the same call takes the place of one that nobody has answered. */
+/** Another question about the same call replaces an unanswered one. */
 function expireAsk(state: State, out: Out, call: Call): void {
   if (call.ask?.state !== "asked") return;
   state.requests.delete(call.ask.id);
   setAsk(out, call, { ...call.ask, state: "expired" });
 }
 
-/** A call that nobody has told of yet: of the agent that asks, where that is a sub-agent. */
+/** A call that is not known yet: of the asking agent, if that is a sub-agent. */
 function askingCall(state: State, out: Out, line: JsonObject, request: JsonObject, id: string): Call {
   const above = state.tasks.get(textOf(request.agent_id) ?? "");
   const scope = above === undefined ? scopeOf(state, line) : { parent: above.key, label: undefined };
@@ -154,7 +154,7 @@ function setAsk(out: Out, call: Call, ask: Ask): void {
     out.push({ type: "block-meta", key: call.key, metadata: { ask: { ...ask } as JsonObject } });
 }
 
-/** An answer of the host, where it is fed back into the stream, or of the CLI to a request of the host. */
+/** An answer of the host, if it is fed back into the stream, or of the CLI to a request of the host. */
 export function controlResponse(state: State, out: Out, line: JsonObject): void {
   const response = objectOf(line.response);
   const requestId = textOf(response.request_id) ?? "";

@@ -46,7 +46,7 @@ export function takeCost(state: State, line: JsonObject, turn: Turn, hasAgents =
   });
 }
 
-/** What was read for answers that were cut; undefined where none was. Sub-agents and requests are cut without a word. */
+/** The input of cut answers; undefined if there were none. Sub-agents and requests are cut silently. */
 function cutIn({ messages }: State, turn: Turn, hasAgents: boolean): Usage | undefined {
   const cut = [...messages.values()].filter((message) => message.turn === turn && isCut(message));
   if (cut.length === 0 && !hasAgents && !turn.isRequesting) return undefined;
@@ -65,8 +65,8 @@ export function hasAgents({ calls }: State, { ordinal }: Turn): boolean {
 const AGENT_TOOLS: ReadonlySet<string> = new Set(["Agent", "Task"]);
 
 /**
- * How long the turn waited for the model. `duration_api_ms` runs on like the cost does; where its older share is unknown,
- * nothing is said. The result that only tells of a background agent's end states zero: the count goes on behind it.
+ * How long the turn waited for the model. `duration_api_ms` accumulates like the cost; if its older share is unknown,
+ * it is left out. The result that only reports a background agent's end states zero: counting continues after it.
  */
 export function takeApiMs(state: State, line: JsonObject): number | undefined {
   const total = numberOf(line.duration_api_ms);
@@ -82,7 +82,7 @@ function isStopped(line: JsonObject): boolean {
   return (textOf(line.terminal_reason) ?? "").startsWith("aborted");
 }
 
-/** Whether the first result of a process counts what was before it. */
+/** Whether a process's first result includes earlier usage. */
 function isResumed(line: JsonObject): boolean {
   const since = line.model_usage_since_last_result;
   const total = numberOf(line.total_cost_usd);
@@ -94,8 +94,8 @@ function costIn(models: JsonObject): number {
 }
 
 /**
- * What `since` states is the turn's own. The total of a process that has resumed a session may count more than is known of here, or
- * less: the CLI remembers its last total only where it could end in peace.
+ * The change since `since` is the turn's own. The total of a process that has resumed a session may include more than
+ * is known here, or less: the CLI remembers its last total only after a clean exit.
  */
 function costOf(state: State, total: number, since: JsonObject | undefined): number {
   return since === undefined ? costSince(total, state.totalCost ?? 0) : costIn(since);
@@ -114,7 +114,7 @@ function usageOf(
   const own = isObject(line.usage) ? anthropicUsage(line.usage) : undefined;
   if (models === undefined || isFirstOfResumed) return own;
   const all = modelsSince(models, state.modelUsage);
-  // Some versions of 2.0 count no input by model: all that was spent is at least what the main loop spent.
+  // Some versions of 2.0 count no input by model: the total is at least the main loop's.
   const isUncounted = own !== undefined && modelsUsage(models).input === 0 && own.input > 0;
   return isUncounted ? { ...own, output: Math.max(own.output, all.output) } : all;
 }

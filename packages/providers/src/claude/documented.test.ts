@@ -94,7 +94,7 @@ describe("message lines", () => {
   it.each([
     ["by its id", { id: "m" }],
     ["without an id", {}],
-  ])("[C43] add nothing to what was streamed or told before, %s", (_, extra) => {
+  ])("[C43] add nothing to what was streamed or reported before, %s", (_, extra) => {
     const text = delta(0, { type: "text_delta", text: "hello" });
     const events = [opening("m"), blockStart(0, { type: "text", text: "" }), text, blockStop(0)];
     expect(briefs([...events, message(hello, extra)])).toEqual(['text model done "hello"']);
@@ -105,7 +105,7 @@ describe("message lines", () => {
 });
 
 describe("results of a turn", () => {
-  it("[C30] `cost_usd` is the turn's own, and what is not stated comes from the messages", () => {
+  it("[C30] `cost_usd` is the turn's own, and missing values come from the messages", () => {
     const result = { total_cost_usd: undefined, cost_usd: 0.5, num_turns: 2, duration_api_ms: 7 };
     const { turns } = foldLines([
       init(),

@@ -17,7 +17,7 @@ const AGENT_FILE = /(?:^|\/)agent-([^/]+)\.jsonl$/;
 export interface AgentLog {
   readonly agentId: string;
   readonly records: readonly JsonObject[];
-  /** The call that started it, where the log says so. */
+  /** The call that started it, if the log says so. */
   readonly toolUseId: string | undefined;
   isUsed: boolean;
 }
@@ -48,7 +48,7 @@ export function agentLogs(files: LogFiles, sessionId: string | undefined): reado
   });
 }
 
-/** Sub-agents whose records stand in the session's own file: one for each beginning. */
+/** Sub-agents with records in the session's own file: one for each start. */
 export function sideChains(records: readonly JsonObject[]): readonly AgentLog[] {
   const chains = new Map<string, JsonObject[]>();
   const rootOf = new Map<string, string>();
@@ -69,7 +69,7 @@ export function sideChains(records: readonly JsonObject[]): readonly AgentLog[] 
   }));
 }
 
-/** The text that opened an agent's log: what it was asked. */
+/** The first text of an agent's log: its prompt. */
 export function promptOf(log: AgentLog): string | undefined {
   const content = objectOf(log.records[0]?.message).content;
   if (typeof content === "string") return content;
@@ -77,7 +77,7 @@ export function promptOf(log: AgentLog): string | undefined {
   return textOf(first.text);
 }
 
-/** Large outputs that were put aside, by the path that the result names. */
+/** Large outputs in files of their own, by the path that the result names. */
 export function asideFiles(files: LogFiles): (path: string) => string | undefined {
   const byName = new Map<string, LogFile>();
   for (const file of files.sidecars) {

@@ -25,9 +25,9 @@ export interface LogTurns {
   startedAt: number | undefined;
   lastAt: number | undefined;
   stopReason: string | undefined;
-  /** How it went wrong, if it did. */
+  /** Its error, if any. */
   failure: { readonly reason: Reason; readonly error?: string } | undefined;
-  /** Of the open turn alone, where it is stated. */
+  /** Of the open turn alone, if it is stated. */
   cost: number | undefined;
   totalCost: number | undefined;
   /** Turns since the last statement. */
@@ -87,7 +87,7 @@ export function addCost(turns: LogTurns, record: JsonObject): void {
   const total = numberOf(record.totalCostUSD);
   if (total === undefined) return;
   const since = costSince(total, turns.totalCost);
-  // Several turns since the last statement: how they share it is not said.
+  // Several turns since the last statement: their shares are not stated.
   if (turns.unstated === 1) turns.cost = since;
   else if (turns.unstated === 0 && turns.cost !== undefined) turns.cost += since;
   turns.unstated = 0;
@@ -99,7 +99,7 @@ function durationOf(turns: LogTurns): number | undefined {
   return Math.max(0, turns.lastAt - turns.startedAt);
 }
 
-/** What a record tells about its turn. */
+/** A record's information about its turn. */
 export function noteRecord(turns: LogTurns, record: JsonObject, events: readonly BlockEvent[]): void {
   for (const event of events) {
     if (event.type !== "message-usage") continue;

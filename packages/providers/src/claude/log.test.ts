@@ -1,4 +1,4 @@
-/** The importer: against the streams of the same runs, and on logs made by hand. */
+/** The importer: compared with the streams of the same runs, and on handmade logs. */
 import type { JsonObject } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { brief } from "../../../../test/claude-lines.ts";
@@ -94,7 +94,7 @@ describe("a log and the stream of the same run", () => {
     return { ...block, id: /\/[ln]:/.test(block.id) ? "" : block.id, metadata };
   }
 
-  /** What both must have. A set: sub-agents' lines stand elsewhere in the order. */
+  /** What both must have. A set: sub-agents' lines have another place in the order. */
   function sharedBlocks(
     folded: Folded,
     isLog: boolean,
@@ -150,7 +150,7 @@ describe("a log and the stream of the same run", () => {
     const logged = fold(importClaudeLog(logFilesOf(log), "run"));
     const streamed = normalize(claude, [bytesOf(stream)]);
     const known = new Set(streamed.blocks.map((block) => block.id));
-    // Without --forward-subagent-text the stream leaves out what a sub-agent says.
+    // Without --forward-subagent-text the stream omits a sub-agent's text.
     const isSubAgentText = (block: FoldedBlock) =>
       block.parent !== null && block.id.includes("/m:") && !known.has(block.id);
     expect(sharedBlocks(logged, true, isSubAgentText)).toEqual(sharedBlocks(streamed, false, isSubAgentText));
@@ -166,7 +166,7 @@ describe("identity", () => {
     },
   );
 
-  it("[C35] a log that has grown names the same blocks, and more", () => {
+  it("[C35] a longer log names the same blocks, and more", () => {
     const records = [
       prompt("u1", "One"),
       answer("a1", "m1", said("First.")),
@@ -191,7 +191,7 @@ describe("identity", () => {
   });
 });
 
-describe("what is conversation", () => {
+describe("what belongs to the conversation", () => {
   it("[C36] bookkeeping, attachments and meta records are left out", () => {
     const quiet = [
       { type: "queue-operation", operation: "enqueue", content: "One" },
@@ -206,7 +206,7 @@ describe("what is conversation", () => {
     expect(importRecords(quiet).blocks).toEqual([]);
   });
 
-  it("[C36] what the stream shows too, and what was typed meanwhile, is kept", () => {
+  it("[C36] keeps what the stream shows too, and messages typed meanwhile", () => {
     const records = [
       prompt("u1", "One"),
       prompt("s1", "Resume directly", { isMeta: true, turnCompanion: true }),
@@ -283,7 +283,7 @@ describe("sub-agents", () => {
     expect(blocks.some((block) => ["Warmup", "ok", "Elsewhere"].includes(block.text))).toBe(false);
   });
 
-  it("[C33] a task is told below the call that started it, also by its own name alone", () => {
+  it("[C33] a task is shown below the call that started it, also by its own name alone", () => {
     const monitor = { type: "tool_use", id: "t1", name: "Monitor", input: { description: "Ticks" } };
     const told =
       "<task-notification>\n<task-id>k1</task-id>\n<summary>Monitor event</summary>\n<event>tick 1</event>\n</task-notification>";
@@ -362,7 +362,7 @@ describe("branches", () => {
     ]);
   });
 
-  it("[C40] results of parallel calls are no branch, nor is what stands before a compaction", () => {
+  it("[C40] results of parallel calls are no branch, nor are blocks before a compaction", () => {
     const isPrompt = (record: JsonObject) => record.prompt === true;
     const records = [
       { uuid: "p", type: "user", prompt: true },
@@ -380,7 +380,7 @@ describe("branches", () => {
 describe("turns", () => {
   const cost = (totalCostUSD: number) => ({ type: "cost-state", totalCostUSD });
 
-  it("[C41] usage once per message, cost where it is stated for one turn", () => {
+  it("[C41] usage once per message, cost if it is stated for one turn", () => {
     const records = [
       prompt("u1", "One"),
       answer("a1", "m1", said("a")),
@@ -431,7 +431,7 @@ describe("turns", () => {
   });
 });
 
-it("[C42] sessions are found with what belongs to them", () => {
+it("[C42] sessions are found with their files", () => {
   const tree: { readonly [folder: string]: readonly string[] } = {
     projects: ["-w/"],
     "projects/-w": ["s.jsonl", "agent-a1.jsonl", "s/", "notes.txt"],

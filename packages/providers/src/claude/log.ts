@@ -39,7 +39,7 @@ interface Import {
   readonly agents: readonly AgentLog[];
   /** Call → the agent that its result names. */
   readonly named: ReadonlyMap<string, string>;
-  /** What the session is called: by its person, by the model, or as an older version summed it up. */
+  /** The session's title: by its user, by the model, or an older version's summary. */
   readonly titles: { custom?: string; ai?: string; summary?: string };
 }
 
@@ -63,7 +63,7 @@ export function importClaudeLog(files: LogFiles, run: string): readonly BlockEve
   tellTitle(work);
   closeLogTurn(work.state, work.out, work.turns, "interrupted");
   endRetries(work.state, work.out);
-  // What still went on in the background when the log ended.
+  // Background work that was running when the log ended.
   for (const call of [...work.state.calls.values()].reverse()) breakCall(work.out, call, "interrupted");
   return work.out;
 }
@@ -124,7 +124,7 @@ function linesOf(record: JsonObject): readonly JsonObject[] {
     case "attachment":
       return attachmentOf(record);
     default:
-      // Whatever is part of the conversation has a uuid.
+      // Everything that is part of the conversation has a uuid.
       return record.uuid === undefined || QUIET.has(textOf(record.type) ?? "") ? [] : [record];
   }
 }
@@ -148,7 +148,7 @@ function assistantOf(record: JsonObject): JsonObject {
 }
 
 function userOf(record: JsonObject): readonly JsonObject[] {
-  // What the CLI tells the model by itself; with `turnCompanion` the stream shows it too.
+  // The CLI's own messages to the model; with `turnCompanion` the stream shows them too.
   if (record.isMeta === true && (record.turnCompanion !== true || isImageNote(record))) return [];
   const line = given({
     ...shared(record),
@@ -162,14 +162,14 @@ function userOf(record: JsonObject): readonly JsonObject[] {
   return [line];
 }
 
-/** Where a pasted image lies, told to the model. */
+/** The path of a pasted image, told to the model. */
 function isImageNote(record: JsonObject): boolean {
   const content = objectOf(record.message).content;
   const said = textOf(content) ?? textOf(objectOf(listOf(content)[0]).text) ?? "";
   return said.startsWith("[Image: ");
 }
 
-/** Of an MCP result the log keeps the content, and the rest beside it. */
+/** For an MCP result the log has the content, and the rest beside it. */
 function payloadOf(record: JsonObject): Json | undefined {
   const rest = objectOf(record.mcpMeta);
   if (Object.keys(rest).length === 0) return record.toolUseResult;
@@ -186,7 +186,7 @@ function resultMeta(record: JsonObject): Json | undefined {
   ) as Json;
 }
 
-/** Attachments are context for the model; only what was typed or has ended meanwhile is conversation. */
+/** Attachments are context for the model; only typed messages and ended tasks are conversation. */
 function attachmentOf(record: JsonObject): readonly JsonObject[] {
   const attachment = objectOf(record.attachment);
   if (attachment.type === "queued_command") {
@@ -205,7 +205,7 @@ function shared(record: JsonObject): Record<string, Json | undefined> {
   };
 }
 
-/** A record that begins a turn: what a person has typed, or a task that has ended meanwhile. */
+/** A record that begins a turn: a person's message, or a task that has ended meanwhile. */
 function isPrompt(record: JsonObject): boolean {
   if (record.type !== "user" || record.isMeta === true || record.isCompactSummary === true) return false;
   const content = objectOf(record.message).content;
@@ -259,7 +259,7 @@ function importAgent(work: Import, agent: AgentLog, callId: string): void {
   }
 }
 
-/** Blocks of a branch that somebody went back from are kept, and say so. */
+/** Blocks of an abandoned branch are kept, and say so. */
 function markLeft(out: Out, from: number): void {
   for (let i = from; i < out.length; i++) {
     const event = out[i];

@@ -50,7 +50,7 @@ describe("blocks that come twice", () => {
   );
 
   it.each(partial.map(({ name }) => name))(
-    "[C1] %s gives the same blocks without its stream events",
+    "[C1] %s makes the same blocks without its stream events",
     (name) => {
       const lines = linesOf(name);
       const quiet = lines.filter((line) => line.type !== "stream_event");
@@ -126,7 +126,7 @@ describe("blocks that come twice", () => {
     expect(foldLines(lines).blocks.map((one) => one.text)).toEqual(["One", "Two"]);
   });
 
-  it("[C1] [C10] of a block that nobody knows the line has the last word too", () => {
+  it("[C1] [C10] the line also overrides an unknown block", () => {
     const lines = [
       opening("m1"),
       blockStart(0, { type: "hologram", text: "" }),
@@ -142,7 +142,7 @@ describe("blocks that come twice", () => {
     expect(cut.faults).toEqual([]);
   });
 
-  it("[C10] citations of a block that nobody knows do not stand in its way", () => {
+  it("[C10] an unknown block's citations cause no problem", () => {
     const citation = { type: "web_search_result_location", url: "u", cited_text: "c" };
     const lines = [
       opening("m1"),
@@ -166,7 +166,7 @@ describe("blocks that come twice", () => {
     expect(streamed.unknown).toEqual({ "stream_event/new_event": 1, "content/new_block": 1 });
   });
 
-  it("[C1] a compaction inside a message is said once, by its delta and its line", () => {
+  it("[C1] a compaction inside a message is shown once, from its delta and its line", () => {
     const lines = [
       opening("m1"),
       blockStart(0, { type: "compaction", content: null }),
@@ -206,7 +206,7 @@ describe("blocks that come twice", () => {
     expect(briefs(lines)).toEqual(['text model done "part 0"', 'text model done "part 1"']);
   });
 
-  it("[C3] lines of one message count on, a line may hold several blocks, a new id begins anew", () => {
+  it("[C3] lines of one message keep counting, a line may hold several blocks, a new id starts over", () => {
     const lines = [
       say("m1", "one"),
       answer("m1", [
@@ -378,7 +378,7 @@ describe("thinking", () => {
     });
   });
 
-  it("[C8] the estimate that came before a line without deltas", () => {
+  it("[C8] the estimate before a line without deltas", () => {
     expect(
       only([system("thinking_tokens", { estimated_tokens: 7 }), thinking()], "thinking").metadata,
     ).toMatchObject({
@@ -401,7 +401,7 @@ describe("thinking", () => {
   });
 });
 
-describe("what is not the model's", () => {
+describe("text that is not the model's", () => {
   it("[C9] an API failure is an error block with its category", () => {
     const line = {
       type: "assistant",
@@ -428,7 +428,7 @@ describe("what is not the model's", () => {
   });
 });
 
-describe("what nobody knows", () => {
+describe("unknown types", () => {
   it.each([
     [{ type: "new_thing", uuid: "u" }, "new_thing"],
     [{ type: "system", subtype: "new_thing" }, "system/new_thing"],

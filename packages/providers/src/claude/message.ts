@@ -100,7 +100,7 @@ function startMessage(state: State, out: Out, line: JsonObject, start: JsonObjec
   takeUsage(out, message, start.usage, false);
 }
 
-/** The message that a stream event belongs to: by its id where the CLI says it, otherwise the one being streamed. */
+/** A stream event's message: by its id if the CLI states it, otherwise the one being streamed. */
 function streamed(state: State, out: Out, line: JsonObject, scope: string): Message {
   const current = state.streaming.get(scope);
   const id = line.api_message_id;
@@ -134,7 +134,7 @@ export function redaction(block: JsonObject): JsonObject {
   return given({ redacted: true, opaque: textOf(block.data) }) as JsonObject;
 }
 
-/** A piece for a content block that is new to us. Calls start at once, other types as their content comes. */
+/** A piece for a new content block. Calls start at once, other types when their content comes. */
 export function newPiece(
   state: State,
   out: Out,
@@ -245,7 +245,7 @@ function applyDelta(state: State, out: Out, piece: Piece, delta: JsonObject): bo
   }
 }
 
-/** What comes without an index belongs to the block that was opened last. */
+/** Events without an index belong to the last opened block. */
 function lastIndex(message: Message): number {
   return [...message.byIndex.keys()].at(-1) ?? -1;
 }
@@ -278,8 +278,8 @@ function isUnconfirmed({ type, isConfirmed, isEnded }: Piece): boolean {
 }
 
 /**
- * A message that was stopped without a reason may have lost its connection: up to 2.1.250 only the retry that follows says
- * so. Then what no line has confirmed is withdrawn.
+ * A message that was stopped without a reason may have lost its connection: up to 2.1.250 only the following retry
+ * shows that. Then unconfirmed blocks are withdrawn.
  */
 export function decideStopped(state: State, out: Out, line: JsonObject): void {
   const { stopped } = state;
@@ -291,7 +291,7 @@ export function decideStopped(state: State, out: Out, line: JsonObject): void {
   closeMessage(state, out, stopped, undefined);
 }
 
-/** The API's own error inside a stream; the CLI then goes on, or says the same on a line of its own. */
+/** The API's own error inside a stream; the CLI then continues, or repeats it on a line of its own. */
 function streamError(state: State, out: Out, message: Message, error: JsonObject): void {
   const said = textOf(error.message) ?? textOf(error.type) ?? "The stream failed";
   const piece = addPiece(message, "whole", state.prefix);

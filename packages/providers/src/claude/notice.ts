@@ -40,7 +40,7 @@ export function presentFields(extra: { readonly [key: string]: Json | undefined 
   return kept;
 }
 
-/** Whatever was retried has gone on, or has failed for good. */
+/** The retried request has continued, or has failed permanently. */
 export function endRetries(state: State, out: Out): void {
   if (state.retry !== undefined) out.push({ type: "block-end", key: state.retry.key, status: "done" });
   state.retry = undefined;

@@ -17,7 +17,7 @@ import {
   type ToolReport,
 } from "./outcome.ts";
 
-/** Agent (Task, up to 2.1.50): the report itself, without the frame that is put around it for the model. */
+/** Agent (Task, up to 2.1.50): the report itself, without the frame around it for the model. */
 export const agentOutcome: Show = (report) => {
   if (report.isError) return undefined;
   if (!isObject(report.payload))
@@ -29,7 +29,7 @@ export const agentOutcome: Show = (report) => {
   const status = textOf(report.payload.status);
   const isBackground =
     status === "async_launched" || status === "remote_launched" || report.payload.isAsync === true;
-  // What the model is told at the launch is no report; that comes when the agent has ended.
+  // The model's message at the launch is no report; that comes when the agent has ended.
   if (isBackground) return { blocks: [], failed: false, short: "in the background", isBackground };
   const paragraphs = listOf(content)
     .map((part) => textOf(objectOf(part).text) ?? "")
@@ -43,7 +43,7 @@ export const agentOutcome: Show = (report) => {
 };
 
 /**
- * The report inside the frame that 2.1 puts around it for the model: what is indented below the frame's heading, up to
+ * The report inside the frame that 2.1 puts around it for the model: the indented text below the frame's heading, up to
  * the facts about the agent.
  */
 function framedReport(text: string): string {
@@ -128,7 +128,7 @@ export const toolSearchOutcome: Show = (report) => {
   return { ...plain(report), short: cutRow(names.join(", ")) };
 };
 
-/** Glob, Grep: what was found, as the model saw it, and how much. */
+/** Glob, Grep: the matches, as the model saw them, and their number. */
 export const foundOutcome: Show = (report) => {
   if (report.isError) return undefined;
   const { filenames: _filenames, ...facts } = objectOf(report.payload);
@@ -186,7 +186,7 @@ export const messageOutcome: Show = (report) => {
   return plain({ ...report, payload: left }, { text: message, images: [], references: [] });
 };
 
-/** What an MCP server keeps: the words themselves, not the envelope. */
+/** An MCP server's text, without the envelope. */
 export const resourceOutcome: Show = (report) => {
   const contents = listOf(objectOf(payloadOf(report)).contents).map(objectOf);
   if (report.isError || contents.length === 0) return undefined;

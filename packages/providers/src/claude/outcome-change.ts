@@ -37,7 +37,7 @@ export const changeOutcome: Show = (report) => {
   return changes([change(path, kind, unifiedDiff(path, source, kind))], left as JsonObject);
 };
 
-/** The hunks; where there are none, the file before and after. */
+/** The hunks; without any, the file before and after. */
 function modification(payload: JsonObject): readonly Hunk[] | { before: string; after: string } | undefined {
   if (Array.isArray(payload.structuredPatch)) return hunksOf(payload.structuredPatch);
   const before = textOf(payload.originalFile);
@@ -64,7 +64,7 @@ export const notebookEditOutcome: Show = (report) => {
     return changes([change(path, "modify", unifiedDiff(path, { before, after }))]);
   const source = textOf(payload.new_source) ?? textOf(report.input.new_source) ?? "";
   const mode = textOf(payload.edit_mode) ?? textOf(report.input.edit_mode);
-  // A cell has no lines of the file's own: what it holds now is all that can be shown.
+  // A cell has no lines of the file's own: only its current content can be shown.
   const cell = mode === "delete" || source === "" ? { path, kind: "modify" as const } : newCell(path, source);
   return changes([cell], saidInstead(cell, contentOf(report.content).text));
 };
@@ -75,7 +75,7 @@ function newCell(path: string, source: string): PatchChange {
   return { path, kind: "modify", diff: unifiedDiff(path, [{ ...hunk, newStart: 0 }]), unverified: true };
 }
 
-/** What a call that asks for leave would change, where its input says all of it. */
+/** The change of a call that asks for permission, if its input contains all of it. */
 export function askedDiff(toolName: string, input: JsonObject): string | undefined {
   const path = textOf(input.file_path);
   if (path === undefined || !["Edit", "MultiEdit", "Write"].includes(toolName)) return undefined;
@@ -84,7 +84,7 @@ export function askedDiff(toolName: string, input: JsonObject): string | undefin
   return askedText(toolName === "Write" ? overwrittenFile(path, content as string) : edited(input, path, ""));
 }
 
-/** Without a payload (sub-agents, old versions): what the input and the words allow. Words are never shown as a diff. */
+/** Without a payload (sub-agents, old versions): what the input and the text allow. Text is never shown as a diff. */
 function changeFromInput(report: ToolReport, path: string): Outcome {
   const said = contentOf(report.content).text;
   const changed =
@@ -115,7 +115,7 @@ function edited(input: JsonObject, path: string, said: string): PatchChange {
   );
 }
 
-/** The tool's own sentence, kept where nothing else tells what was done. */
+/** The tool's own sentence, kept if nothing else says what was done. */
 function saidInstead(changed: PatchChange, said: string): JsonObject {
   return changed.diff === undefined && said.trim() !== "" ? { message: said } : {};
 }

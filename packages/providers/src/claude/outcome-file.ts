@@ -9,7 +9,7 @@ import { languageOf } from "../language.ts";
 import { given, listOf, objectOf, plural, textOf, wholeOf } from "../read.ts";
 import { contentOf, linesRow, type Outcome, plain, type Show, type ToolReport } from "./outcome.ts";
 
-/** Read. The payload says which kind of file it was. */
+/** Read. The payload states the kind of file. */
 export const readOutcome: Show = (report) => {
   if (report.isError) return undefined;
   if (Array.isArray(report.payload)) return notebookOutcome(report, { cells: report.payload });
@@ -40,7 +40,7 @@ function codeOutcome(report: ToolReport, file: JsonObject): Outcome {
   });
 }
 
-/** Without a payload: what the model was given, a picture, the cells of a notebook or numbered lines. */
+/** Without a payload: the model's text, a picture, the cells of a notebook or numbered lines. */
 function numberedOutcome(report: ToolReport): Outcome | undefined {
   const content = contentOf(report.content);
   const isPicture = content.images.length > 0;
@@ -61,7 +61,7 @@ function pathOf({ input }: ToolReport): string | undefined {
 const CELL = /<cell(?: id="([^"]*)"| (\d+))>([\s\S]*?)<\/cell(?: id="[^"]*"| \d+)>/g;
 const CELL_FACT = /^<(cell_type|language)>([^<]*)<\/\1>/;
 
-/** `<cell id="a"><cell_type>markdown</cell_type>…</cell id="a">`, one behind the other, each followed by its output. */
+/** `<cell id="a"><cell_type>markdown</cell_type>…</cell id="a">`, in sequence, each followed by its output. */
 function cellsIn(text: string): JsonObject[] {
   if (!/^\s*<cell[ >]/.test(text)) return [];
   const found = [...text.matchAll(CELL)];

@@ -20,7 +20,7 @@ import {
 } from "./outcome.ts";
 import { shellChanges } from "./outcome-change.ts";
 
-/** What the model is told where there was nothing to tell. */
+/** The model's message for empty output. */
 const NO_OUTPUT = /^\((?:Bash|Command|Tool).* (?:completed|ran) with no output\)$/;
 
 export const bashOutcome: Show = (report) => {
@@ -89,7 +89,7 @@ function failedCommand(report: ToolReport, said: string): Outcome | undefined {
   };
 }
 
-/** Up to 2.0 a failure is told by its output alone, without a payload and without a code. */
+/** Up to 2.0 a failure shows only in its output, without a payload and without a code. */
 function isMerelyOutput(report: ToolReport): boolean {
   if (report.payload !== undefined && !report.isOld) return false;
   const raw = typeof report.content === "string" ? report.content : "";

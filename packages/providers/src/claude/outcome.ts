@@ -12,19 +12,19 @@ import { given, listOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { cutRow, rowOf } from "../row.ts";
 import type { TodoItem } from "./state.ts";
 
-/** What is known of a result. */
+/** The known parts of a result. */
 export interface ToolReport {
   readonly toolName: string;
   readonly input: JsonObject;
   readonly content: Json | undefined;
-  /** `tool_use_result`, where there is one and it is no error text. */
+  /** `tool_use_result`, if there is one and it is no error text. */
   readonly payload: Json | undefined;
   readonly isError: boolean;
   readonly cwd: string;
-  /** Told by a version before 2.0.30, which says less. */
+  /** From a version before 2.0.30, with less detail. */
   readonly isOld: boolean;
   readonly todo: Map<string, TodoItem>;
-  /** Whole outputs that the CLI has put aside, by the path that it names. */
+  /** Whole outputs that the CLI has stored in files, by the path that it names. */
   readonly asideOf: (path: string) => string | undefined;
 }
 
@@ -42,13 +42,13 @@ export interface Outcome {
   readonly short?: string | undefined;
   readonly error?: string | undefined;
   readonly images?: readonly JsonObject[] | undefined;
-  /** What it started goes on. */
+  /** What it started continues. */
   readonly isBackground?: boolean;
 }
 
 export type Show = (report: ToolReport) => Outcome | undefined;
 
-/** What the model was given, taken apart. */
+/** The model's content, parsed. */
 interface Content {
   readonly text: string;
   readonly images: readonly JsonObject[];
@@ -136,7 +136,7 @@ export function plain(report: ToolReport, content: Content = contentOf(report.co
   };
 }
 
-/** The payload without what the text already says. */
+/** The payload without what the text already contains. */
 function leftOf(payload: Json): Json | undefined {
   if (!isObject(payload)) return undefined;
   const { content: _content, ...rest } = payload;
@@ -145,14 +145,14 @@ function leftOf(payload: Json): Json | undefined {
 
 export function errorRow(text: string): string {
   const row = rowOf(text) ?? "failed";
-  // A list of what is wrong with an input: its first message says more than its bracket.
+  // A list of an input's errors: its first message says more than its bracket.
   const message = row.endsWith("[") ? /"message": "([^"]*)"/.exec(text)?.[1] : undefined;
   if (message !== undefined) return cutRow(`${row.slice(0, -1)}${message}`);
   const next = row.endsWith(":") ? rowOf(text.slice(text.indexOf(row) + row.length)) : undefined;
   return next === undefined ? row : cutRow(`${row} ${next}`);
 }
 
-/** What a row shows of an output: the line, if there is only one. */
+/** The row text of an output: the line, if there is only one. */
 export function outputRow(text: string, images = 0): string {
   const trimmed = text.trim();
   if (trimmed === "") return images > 0 ? `${images} image${images === 1 ? "" : "s"}` : "no output";

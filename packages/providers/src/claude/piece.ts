@@ -71,7 +71,7 @@ export function closeMessage(state: State, out: Out, message: Message, reason: R
   if (reason !== undefined) tellUsage(out, message);
 }
 
-/** Content blocks that tell something about the message; what nobody knows is shown as unknown. */
+/** Content blocks about the message; unknown types are shown as unknown. */
 export function startWhole(out: Out, piece: Piece, block: JsonObject): void {
   piece.isStarted = true;
   for (const event of wholeEvents(piece, block)) {
@@ -80,7 +80,7 @@ export function startWhole(out: Out, piece: Piece, block: JsonObject): void {
   }
 }
 
-/** Its assistant line has come: what it says is the last word. */
+/** Its assistant line has come, and is final. */
 export function confirmWhole(out: Out, piece: Piece, block: JsonObject): void {
   endPiece(out, piece, "done", undefined, wholeEvents(piece, block).map(textIn).join(""));
 }
@@ -125,7 +125,7 @@ export function takeUsage(out: Out, message: Message, usage: Json | undefined, t
   if (tell) tellUsage(out, message);
 }
 
-/** A message whose last piece has not come: what was read for it is known, and not how much it said. */
+/** A message without its last piece: its input is known, but not the size of its output. */
 export function isCut({ isStreamed, stopReason, model }: Message): boolean {
   return isStreamed && stopReason === undefined && model !== "<synthetic>";
 }

@@ -94,7 +94,7 @@ describe("Read", () => {
     expect(rowOf(lines)).toBe("2 cells");
   });
 
-  it("[C18] a PDF keeps its words and facts", () => {
+  it("[C18] a PDF keeps its text and facts", () => {
     const payload = { type: "pdf", file: { filePath: "/w/a.pdf", base64: "JVBERi0=", originalSize: 8 } };
     const document = {
       type: "document",
@@ -190,7 +190,7 @@ describe("Bash", () => {
     expect(rowOf(lines)).toBe(row);
   });
 
-  it("[C19] an output that was put aside says how much is missing", () => {
+  it("[C19] an output in a file of its own says how much is missing", () => {
     const payload = said("abc", { persistedOutputPath: "/p/tool-results/b.txt", persistedOutputSize: 10 });
     expect(only(bash("<persisted-output>…", payload), "command").metadata).toMatchObject({
       truncatedChars: 7,
@@ -207,7 +207,7 @@ describe("Bash", () => {
     expect(only(lines, "tool_result").metadata.isError).toBe(true);
   });
 
-  it("[C21] files that it changed stand beside its output", () => {
+  it("[C21] files that it changed are beside its output", () => {
     const hunk = (lines: string[], old: number, now: number) => ({
       oldStart: 1,
       oldLines: old,
@@ -235,7 +235,7 @@ describe("Bash", () => {
     expect(only(lines, "command").metadata.result).toEqual({ gitOperation: { commit: { sha: "1" } } });
   });
 
-  it("[C19] the output of a background command, as 2.0 and 1.0 asked for it", () => {
+  it("[C19] the output of a background command, as 2.0 and 1.0 requested it", () => {
     const task = { task_id: "b", status: "completed", output: "tick\n", exitCode: 0 };
     const lines = used("TaskOutput", { task_id: "b" }, "<output>…", { retrieval_status: "success", task });
     expect([only(lines, "tool_result").text, rowOf(lines)]).toEqual(["tick\n", "exit 0"]);
@@ -352,7 +352,7 @@ describe("changes", () => {
     expect(rowOf(lines)).toBe(row);
   });
 
-  it("[C21] words are never a diff: where the call says nothing either, they are kept beside the change", () => {
+  it("[C21] text is never a diff: if the call has no diff either, the text is kept beside the change", () => {
     const lines = used("MultiEdit", { file_path: "/w/x", edits: [] }, "Applied 2 edits to /w/x");
     expect(only(lines, "file_change")).toMatchObject({
       text: "",
@@ -391,7 +391,7 @@ describe("changes", () => {
       { notebook_path: "/w/x", new_source: "n", cell_id: "1" },
       "--- /w/x\n+++ /w/x\n@@ -0,0 +0 @@\n+n\n",
     ],
-  ])("[C21] %s without a payload is what was asked for, marked as not verified", (tool, input, diff) => {
+  ])("[C21] %s without a payload is the requested change, marked as not verified", (tool, input, diff) => {
     const lines = used(tool, input, "The file /w/x has been updated successfully.");
     expect(only(lines, "file_change")).toMatchObject({
       text: diff,
@@ -407,7 +407,7 @@ describe("changes", () => {
       expect(only(lines, "file_change").metadata.changes).toEqual([
         { path: "/w/x", kind: "add", diff: "--- /dev/null\n+++ /w/x\n@@ -0,0 +1 @@\n+n\n" },
       ]);
-    // The word may stand in a path, or in the file that an older version prints.
+    // The word may be in a path, or in the file that an older version prints.
     const said = "The file /w/created at.md has been updated.\n     1→created successfully";
     const over = used("Write", { file_path: "/w/created at.md", content: "created successfully" }, said);
     expect(only(over, "file_change").metadata.changes).toMatchObject([{ kind: "modify" }]);

@@ -75,7 +75,7 @@ const OUTCOMES: ReadonlyMap<string, Show> = new Map<string, Show>([
   ["dispatch_agent", agentOutcome],
 ]);
 
-/** One `tool_result` of a user line. `payload` is the line's, and so belongs to it only where it is the only one. */
+/** One `tool_result` of a user line. `payload` is the line's, and so belongs to it only if it is the only one. */
 interface ToolResult {
   readonly block: JsonObject;
   readonly payload: Json | undefined;
@@ -109,7 +109,7 @@ export function toolResult(state: State, out: Out, result: ToolResult): void {
     });
     // A command in the background runs until it ends.
     if (goesOn && shown.kind === "command") {
-      // Of a call that is answered again, the last answer goes on.
+      // For a call that is answered again, the last answer counts.
       if (call.openResult !== undefined)
         out.push({ type: "block-end", key: call.openResult, status: "done" });
       call.openResult = blockKey;
@@ -131,7 +131,7 @@ export function toolResult(state: State, out: Out, result: ToolResult): void {
   out.push({ type: "block-meta", key: call.key, metadata: { shortResult: "in the background" } });
 }
 
-/** What a call has started is later told under this name. */
+/** The later name of what a call has started. */
 function rememberTask(state: State, call: Call, task: string | undefined): void {
   if (task === undefined) return;
   state.tasks.set(task, call);
@@ -174,7 +174,7 @@ function report(state: State, call: Call | undefined, result: ToolResult): ToolR
   };
 }
 
-/** Some tools tell a failure in their payload alone, and leave `is_error` out. */
+/** Some tools report a failure in their payload alone, and omit `is_error`. */
 function saysFailure(payload: Json | undefined): boolean {
   if (!isObject(payload)) return false;
   return payload.success === false || (typeof payload.error === "string" && payload.error !== "");
@@ -184,7 +184,7 @@ function outcomeOf(result: ToolReport): Outcome {
   return OUTCOMES.get(result.toolName)?.(result) ?? plain(result);
 }
 
-/** Whether it failed because somebody, or a rule, did not want it. */
+/** Whether it failed because a person, or a rule, refused it. */
 function deniedReason(result: ToolResult): Reason | undefined {
   const decision = objectOf(result.meta.permission_decision ?? result.meta.permissionDecision).decision;
   if (decision === "reject") return "denied";
@@ -233,7 +233,7 @@ export function takeServerResult(
 
 /**
  * A `tool_result` among the content blocks of an answer, as some hosts write it: the result of a tool that ran here. A
- * user line may say the same again.
+ * user line may repeat it.
  */
 export function takeStreamedResult(
   state: State,
@@ -257,12 +257,12 @@ export function takeHeld(state: State, out: Out, piece: Piece): void {
   takeStreamedResult(state, out, piece, block, undefined);
 }
 
-/** Whether a user line only repeats what a content block has told. */
+/** Whether a user line only repeats a content block. */
 export function isRepeatedResult(call: Call | undefined, block: JsonObject): boolean {
   return call?.streamedResult !== undefined && call.streamedResult === lookOf(block.content);
 }
 
-/** What a result looks like from afar; the same one looks the same. */
+/** A result's fingerprint; equal results have the same one. */
 function lookOf(content: Json | undefined): string {
   const text = contentOf(content).text;
   return `${text.length} ${text.slice(0, COMPARED_CHARS)}`;

@@ -102,7 +102,7 @@ function firstQuestion(questions: Json | undefined): string | undefined {
     : undefined;
 }
 
-/** The input of a tool that nobody has told us about: its plain values. */
+/** The input of an unknown tool: its plain values. */
 function anyParams(input: JsonObject): string {
   const parts: string[] = [];
   for (const key in input) {

@@ -22,18 +22,18 @@ export interface Piece {
   readonly type: PieceType;
   /** The call that it is, or whose result it is. */
   readonly call?: Call | undefined;
-  /** What was streamed so far; dropped at the end. */
+  /** The streamed text so far; dropped at the end. */
   text: string;
   signature: string;
   /** A `tool_result` block whose content comes as deltas. */
   held: JsonObject | undefined;
   citations: JsonObject[];
-  /** Of a text: all that it says so far, with the parts that were joined to it. */
+  /** For a text: all of it so far, including joined parts. */
   whole: CitedText | undefined;
-  /** Of a text that may be part of the one before: that one, and what is known of the part. */
+  /** For a text that may continue the previous one: that one, and the known part. */
   head: Piece | undefined;
   part: TextPart | undefined;
-  /** When its last part was said. */
+  /** Time of its last part. */
   lastAt: number | undefined;
   /** A text block appears with its first character: an empty one is no block. */
   isStarted: boolean;
@@ -55,10 +55,10 @@ export interface Message {
   /** By the index on the wire, which starts again in each message. */
   readonly byIndex: Map<number, Piece>;
   usage: JsonObject | undefined;
-  /** The usage that was told last, to tell the same only once. */
+  /** The last reported usage, to report it only once. */
   toldUsage: Usage | undefined;
   stopReason: string | undefined;
-  /** It came piece by piece: until its last piece, nobody has counted what it says. */
+  /** It came piece by piece: until its last piece, its output is uncounted. */
   isStreamed: boolean;
 }
 
@@ -77,49 +77,49 @@ export interface Call {
   readonly turn: number;
   /** The message that made it, where one did. */
   readonly messageId: string | undefined;
-  /** The whole input, as soon as it is whole. */
+  /** The whole input, as soon as it is complete. */
   input: Json | undefined;
-  /** What its start said already, for streams that send no deltas of it. */
+  /** Content from its start, for streams that send no deltas of it. */
   firstInput: Json | undefined;
   isRunning: boolean;
   /** Its input is known to be no JSON. */
   isBroken: boolean;
   isEnded: boolean;
-  /** Goes on in the background: it, and what it starts, may outlive its turn. */
+  /** Continues in the background: it, and what it starts, may outlive its turn. */
   isBackground: boolean;
-  /** The block of a command that goes on in the background. */
+  /** The block of a command that continues in the background. */
   openResult: BlockKey | undefined;
   hasProgress: boolean;
   ask: Ask | undefined;
-  /** How many plans it has shown: each is a block of its own. */
+  /** The number of plans shown: each is a block of its own. */
   plans: number;
   /** The text that its block holds now. */
   text: string;
   results: number;
-  /** What its result looked like, where that came as a content block: a user line may repeat it. */
+  /** Its result's fingerprint, if that came as a content block: a user line may repeat it. */
   streamedResult: string | undefined;
 }
 
 export interface Turn {
   readonly name: string;
   readonly ordinal: number;
-  /** Whether anything was said in it: a result's text is shown only where nothing was. */
+  /** Whether it has text: a result's text is shown only if there was none. */
   hasSpoken: boolean;
   hasEvents: boolean;
-  /** The mark of what was said last in it. */
+  /** The fingerprint of its last text. */
   lastWords: string | undefined;
   /** Its init has come. */
   hasInit: boolean;
-  /** The model was asked for something, and has not begun to answer. */
+  /** The model was called, and has not begun to answer. */
   isRequesting: boolean;
   /** What its messages have used, for a result that does not say it. */
   usage: Usage;
-  /** Of the message that was told last. */
+  /** Of the last message. */
   lastUsage?: Usage;
   readonly models: Set<string>;
   /** Somebody has interrupted it. */
   isInterrupted?: boolean;
-  /** What was spent in it on something else than its prompt, which a result of its own has stated. */
+  /** Usage in it for something other than its prompt, which a result of its own has stated. */
   spent?: { readonly costUsd: number; readonly usage: Usage };
 }
 
@@ -133,10 +133,10 @@ export interface TodoItem {
 export interface State {
   readonly prefix: string;
   cwd: string;
-  /** Of the CLI, where it has said so. */
+  /** The CLI's version, if stated. */
   version: string;
   sessionId: string | undefined;
-  /** What the last `session` event said, to say the same only once. */
+  /** The last `session` event, to emit the same only once. */
   toldSession: string;
   model: string | undefined;
   /** The open ones, oldest first. */
@@ -145,7 +145,7 @@ export interface State {
   nextTurn: number;
   /** The first turn is a prompt's, not one that the agent has begun by itself. */
   readonly beginsWithPrompt: boolean;
-  /** Results of the process that end none of these turns: those before them, and those that a turn went on behind. */
+  /** Results of the process that end none of these turns: earlier ones, and those after which a turn continued. */
   otherResults: number;
   /** Running total of the process, as the last result stated it; undefined before the first. */
   totalCost: number | undefined;
@@ -155,7 +155,7 @@ export interface State {
   readonly messages: Map<string, Message>;
   /** A message that was stopped without a reason: the next line tells why. */
   stopped: Message | undefined;
-  /** The message that lines said last, for a `message` line that repeats it without its id. */
+  /** The last message from lines, for a `message` line that repeats it without its id. */
   lastMessage: Message | undefined;
   /** The message that is being streamed, per scope. */
   readonly streaming: Map<string, Message>;
@@ -172,9 +172,9 @@ export interface State {
   /** Running estimate for the thinking block that is open, or comes next. */
   thinkingTokens: number | undefined;
   nextSerial: number;
-  /** Whole outputs that the CLI has put aside, by path: an importer has them, a stream does not. */
+  /** Whole outputs that the CLI has stored in files, by path: an importer has them, a stream does not. */
   readonly asideOf: (path: string) => string | undefined;
-  /** Keys of single blocks that were used already, so that a repeated line is not a second start. */
+  /** Used keys of single blocks, so that a repeated line is not a second start. */
   readonly usedKeys: Set<BlockKey>;
   /** Uuids of the stream's lines, and whether the message that is being streamed was streamed before. */
   readonly seen: Set<string>;
@@ -184,7 +184,7 @@ export interface State {
 export type Out = BlockEvent[];
 
 export interface Start {
-  /** The total of the session so far, where this process resumes one. */
+  /** The total of the session so far, if this process resumes one. */
   readonly previousCostUsd?: number;
   readonly previousApiMs?: number;
   readonly previousResults?: number;
@@ -229,7 +229,7 @@ export function newState(run: string, start: Start = {}): State {
 
 export const MAIN: Scope = { parent: undefined, label: undefined };
 
-/** The key of a block that stands for one line: its uuid where it has one that is new, otherwise its number. */
+/** The key of a block for one line: its uuid if that is new, otherwise its number. */
 export function lineKey(state: State, uuid: Json | undefined, part = ""): BlockKey {
   const key = typeof uuid === "string" && uuid !== "" ? `${state.prefix}l:${uuid}${part}` : "";
   if (key !== "" && !state.usedKeys.has(key)) {

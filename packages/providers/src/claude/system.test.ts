@@ -93,7 +93,7 @@ describe("notices", () => {
     expect(briefs([line])).toEqual([`text system done ${expected}`]);
   });
 
-  it("[C32] a notice about a call stands below it", () => {
+  it("[C32] a notice about a call is below it", () => {
     const lines = [
       call("t1", "Bash", { command: "ls" }),
       system("informational", { content: "Slow", tool_use_id: "t1" }),

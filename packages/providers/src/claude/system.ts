@@ -16,7 +16,7 @@ import { currentTurn, initLine } from "./turn.ts";
 
 type Take = (state: State, out: Out, line: JsonObject) => void;
 
-/** Facts about the process, its files and its host; nothing that was said. */
+/** Facts about the process, its files and its host; not conversation. */
 const nothing: Take = () => {};
 
 /** Lines of type `system`, by subtype. */
@@ -76,7 +76,7 @@ const LINES: ReadonlyMap<string, Take> = new Map<string, Take>([
   ["command_lifecycle", nothing],
 ]);
 
-/** False where nobody knows the line. */
+/** False for an unknown line. */
 export function systemLine(state: State, out: Out, line: JsonObject): boolean {
   const take =
     line.type === "system" ? SYSTEM.get(textOf(line.subtype) ?? "") : LINES.get(textOf(line.type) ?? "");
@@ -84,7 +84,7 @@ export function systemLine(state: State, out: Out, line: JsonObject): boolean {
   return take !== undefined;
 }
 
-/** The words of a line, whatever its field is called. */
+/** The text of a line, whatever its field is called. */
 function spoken(line: JsonObject): string | undefined {
   const said = [
     line.content,
@@ -114,7 +114,7 @@ function titleChanged(state: State, out: Out, line: JsonObject): void {
     out.push({ type: "session", provider: PROVIDER, ...given({ sessionId: state.sessionId }), title });
 }
 
-/** Says something only where it went wrong. */
+/** Shown only if it failed. */
 function failing(notice: string): Take {
   return (state, out, line) => {
     if (wordsOf(line.error) !== undefined) addNotice(state, out, line, { notice, text: textOf(line.error) });
@@ -164,7 +164,7 @@ function apiError(state: State, out: Out, line: JsonObject): void {
   });
 }
 
-/** One line for retries that follow each other: it counts them, and names what else went wrong. */
+/** One line for consecutive retries: it counts them, and names other errors. */
 function retryNotice(state: State, out: Out, line: JsonObject, what: string, extra: JsonObject): void {
   const known = state.retry;
   const kept = presentFields(extra);
@@ -206,7 +206,7 @@ function compactBoundary(state: State, out: Out, line: JsonObject): void {
   addNotice(state, out, line, { notice: "compaction", text, extra });
 }
 
-/** The call's own result says the same words; without a call they stand alone. */
+/** The call's own result has the same text; without a call it is alone. */
 function permissionDenied(state: State, out: Out, line: JsonObject): void {
   const call = callOf(state, line.tool_use_id);
   if (call === undefined || call.isEnded) {
@@ -224,7 +224,7 @@ function permissionDenied(state: State, out: Out, line: JsonObject): void {
   out.push({ type: "block-meta", key: call.key, metadata: { ask: { ...call.ask } as JsonObject } });
 }
 
-/** An agent inside an agent is told by its tasks alone: the call is made of what they say. */
+/** An agent inside an agent appears only in its tasks: the call is built from them. */
 function taskStarted(state: State, out: Out, line: JsonObject): void {
   const id = wordsOf(line.tool_use_id);
   if (id === undefined) return;
@@ -262,7 +262,7 @@ function taskProgress(state: State, out: Out, line: JsonObject): void {
   if (call !== undefined && text !== undefined) showProgress(out, call, text);
 }
 
-/** A task that ends while its call is open is told by the call's result; in the background by this alone. */
+/** A task that ends while its call is open appears in the call's result; in the background only in this. */
 function taskNotification(state: State, out: Out, line: JsonObject): void {
   const call = callOf(state, line.tool_use_id) ?? state.tasks.get(textOf(line.task_id) ?? "");
   if (call !== undefined && !call.isEnded && !call.isBackground) return;
@@ -279,7 +279,7 @@ function taskNotification(state: State, out: Out, line: JsonObject): void {
 }
 
 function toolProgress(state: State, out: Out, line: JsonObject): void {
-  // A heartbeat has an id of its own; the call's stands where a sub-agent's parent would.
+  // A heartbeat has an id of its own; the call's is in the place of a sub-agent's parent.
   const call = callOf(state, line.heartbeat === true ? line.parent_tool_use_id : line.tool_use_id);
   const seconds = numberOf(line.elapsed_time_seconds);
   if (call !== undefined && seconds !== undefined)

@@ -11,7 +11,7 @@ import { addCitation, addText, endPart, firstPart, nextPart } from "../cited-tex
 import { endPiece, startPiece } from "./piece-block.ts";
 import { addPiece, type Message, type Out, type Piece, type State } from "./state.ts";
 
-/** A new text block: one of its own, or what may be part of the text in front of it. */
+/** A new text block: one of its own, or a possible continuation of the previous text. */
 export function addTextPiece(state: State, message: Message): Piece {
   const before = message.pieces.at(-1);
   const piece = addPiece(message, "text", state.prefix);
@@ -51,7 +51,7 @@ interface TextEnd {
   readonly at?: number | undefined;
 }
 
-/** The text block is whole. One that was cut ends its text; otherwise the next may be part of it. */
+/** The text block is complete. A cut one ends its text; otherwise the next may continue it. */
 export function finishText(state: State, out: Out, piece: Piece, end: TextEnd): void {
   const text = piece.part === undefined ? piece : finishPart(state, out, piece, end);
   if (text === piece) {
@@ -63,7 +63,7 @@ export function finishText(state: State, out: Out, piece: Piece, end: TextEnd): 
   if (end.reason !== undefined) releaseText(out, piece.message, end.reason);
 }
 
-/** What the part belongs to: the text before, or itself. */
+/** The owner of the part: the previous text, or itself. */
 function finishPart(state: State, out: Out, piece: Piece, { said, citations, at }: TextEnd): Piece {
   const { head, part } = piece;
   if (head?.whole === undefined || part === undefined) return piece;
@@ -73,7 +73,7 @@ function finishPart(state: State, out: Out, piece: Piece, { said, citations, at 
   piece.part = undefined;
   if (endPart(head.whole, part)) {
     piece.isEnded = true;
-    // What was written of it otherwise is set right with the end of the whole text.
+    // Any differences in what was written are corrected at the end of the whole text.
     if (said.startsWith(written)) write(out, head, said.slice(written.length));
     return head;
   }
@@ -84,7 +84,7 @@ function finishPart(state: State, out: Out, piece: Piece, { said, citations, at 
   return piece;
 }
 
-/** A part whose line has not come, when its block has stopped: what was streamed is what it says. */
+/** A part without a line when its block has stopped: the streamed text counts. */
 export function stopPart(state: State, out: Out, piece: Piece): void {
   const { head, part } = piece;
   if (head?.whole === undefined || part === undefined) return;
@@ -92,7 +92,7 @@ export function stopPart(state: State, out: Out, piece: Piece): void {
   if (text === piece) piece.whole = firstPart(piece.text, []);
 }
 
-/** The message was cut inside a part: what was held back of it stands at the end of the text before. */
+/** The message was cut inside a part: its held text goes to the end of the previous text. */
 export function cutPart(out: Out, piece: Piece, reason: Reason): void {
   const { head, part } = piece;
   piece.isEnded = true;
@@ -102,7 +102,7 @@ export function cutPart(out: Out, piece: Piece, reason: Reason): void {
   endText(out, head, reason === "retracted" ? undefined : reason);
 }
 
-/** Nothing more will be part of the text that is held, but what is being streamed: that ends it, or is ended with its message. */
+/** Only what is being streamed can still continue the held text: that ends it, or ends with its message. */
 export function releaseText(out: Out, message: Message, reason?: Reason): void {
   const { held } = message;
   if (held === undefined || message.pieces.some(({ part }) => part !== undefined)) return;

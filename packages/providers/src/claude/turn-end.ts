@@ -56,7 +56,7 @@ function isOfTask(line: JsonObject): boolean {
   return objectOf(line.origin).kind === "task-notification";
 }
 
-/** The turn goes on behind the result of something else, and pays for it; an init that follows is still its own. */
+/** The turn continues after another result, and includes its cost; a following init is still its own. */
 function goOn(state: State, line: JsonObject, turn: Turn): void {
   const { costUsd = 0, usage = NO_USAGE } = takeCost(state, line, turn);
   turn.spent = {
@@ -115,7 +115,7 @@ function reasonOf(line: JsonObject, turn: Turn): Reason {
   return LIMITS.has(why) || subtype.startsWith("error_max") ? "truncated" : "failed";
 }
 
-/** What went wrong, for a person; the CLI's own diagnostics are not. */
+/** The error, for a person; the CLI's own diagnostics are not shown. */
 function errorsOf(line: JsonObject): string | undefined {
   const errors = listOf(line.errors).filter(
     (error): error is string => typeof error === "string" && !error.startsWith("[ede_diagnostic]"),
@@ -130,7 +130,7 @@ function limitReached(line: JsonObject): string {
   return textOf(line.terminal_reason)?.replaceAll("_", " ") ?? subtype.replaceAll("_", " ");
 }
 
-/** A result that says what no line has said: `--output-format json`, local commands of older versions, limits. */
+/** A result with text that no line has: `--output-format json`, local commands of older versions, limits. */
 function sayResult(
   state: State,
   out: Out,
@@ -141,7 +141,7 @@ function sayResult(
   if (said === undefined) return;
   const key = lineKey(state, line.uuid);
   const code = textOf(line.subtype);
-  // The model was not asked: the words are those of a command of the CLI.
+  // The model was not called: the text comes from a command of the CLI.
   const isLocal = !failed && (line.num_turns === 0 || isUnasked(line));
   const notice = isLocal ? { notice: "local_command" } : {};
   out.push({
@@ -167,7 +167,7 @@ function isUnasked({ usage, stop_reason }: JsonObject): boolean {
   );
 }
 
-/** Closes what a turn leaves open. What a background task does goes on. */
+/** Closes a turn's open blocks. Background tasks continue. */
 export function closeTurnBlocks(state: State, out: Out, ordinal: number, reason: Reason | undefined): void {
   endRetries(state, out);
   for (const id of [...state.forms.keys()]) endForm(state, out, id, { state: "expired" });

@@ -61,11 +61,11 @@ describe("boundaries", () => {
     ).toEqual([]);
   });
 
-  it("[C27] an init said twice before anything happened is one turn", () => {
+  it("[C27] an init repeated before anything else is one turn", () => {
     expect(foldLines([init(), init({ model: "n" }), say("m1", "a"), done()]).turns).toHaveLength(1);
   });
 
-  it("[C27] what a background agent does between two turns opens none", () => {
+  it("[C27] a background agent's work between two turns opens none", () => {
     const launched = { tool_use_result: { status: "async_launched", agentId: "a1" } };
     const lines = [
       init(),
@@ -84,7 +84,7 @@ describe("boundaries", () => {
     ]);
   });
 
-  it("[C27] how a task of a resumed session ended, told before the prompt is begun with, does not end the prompt's turn", () => {
+  it("[C27] the end of a resumed session's task, reported before the prompt is started, does not end the prompt's turn", () => {
     const ofTask = { origin: { kind: "task-notification" }, result: "", num_turns: 0 };
     const ended = system("task_notification", { task_id: "k", status: "stopped", summary: "Did not finish" });
     const human = { origin: { kind: "human" }, result_index: 1 };
@@ -126,7 +126,7 @@ describe("boundaries", () => {
   it.each([
     ["with a number", { result_index: 0 }, { result_index: 1 }],
     ["without", {}, {}],
-  ])("[C27] a result that was held back (%s) leaves the later turn alone", (_, first, second) => {
+  ])("[C27] a held result (%s) leaves the later turn alone", (_, first, second) => {
     const lines = [
       init(),
       say("m1", "one"),
@@ -173,7 +173,7 @@ describe("boundaries", () => {
     expect(turnsOf([init(), say("m1", "a"), result])).toEqual([expected]);
   });
 
-  it("[C28] an older version says why in a line of its own", () => {
+  it("[C28] an older version gives the reason in a line of its own", () => {
     const stopped = done({ subtype: "error_during_execution", is_error: false });
     const content = [{ type: "text", text: "[Request interrupted by user]" }];
     const told = { type: "user", message: { role: "user", content }, parent_tool_use_id: null };
@@ -187,7 +187,7 @@ describe("boundaries", () => {
     expect(turnsOf([init(), say("m1", "a")])).toEqual([["error", "interrupted"]]);
   });
 
-  it("[C29] a result's text is shown only where nothing was said", () => {
+  it("[C29] a result's text is shown only if there was none", () => {
     expect(briefs([done({ result: "Hello" })])).toEqual(['text model done "Hello"']);
     expect(briefs([init(), say("m1", "Hello"), done({ result: "Hello" })])).toHaveLength(1);
     expect(briefs([init(), done({ is_error: true, result: "Not logged in" })])).toEqual([
@@ -213,7 +213,7 @@ const agent: JsonObject = {
 };
 
 describe("cost and usage", () => {
-  it("[D42] of a turn that was stopped what its answers read is known; not what the last one said, and no cost where the result states zeros", () => {
+  it("[D42] for a stopped turn the input of its answers is known; not the last one's output, and no cost if the result states zeros", () => {
     const zeros = { total_cost_usd: 0, modelUsage: {}, usage: { input_tokens: 0, output_tokens: 0 } };
     const lines = (why: string) => [
       init(),
@@ -300,7 +300,7 @@ describe("cost and usage", () => {
     },
   );
 
-  it("[C30] a resumed run, by what the CLI says or by what we know", () => {
+  it("[C30] a resumed run, by the CLI's numbers or by ours", () => {
     const result = done({
       total_cost_usd: 5,
       modelUsage: usage(5),
@@ -320,8 +320,8 @@ describe("cost and usage", () => {
     expect([known?.costUsd, known?.usage?.output]).toEqual([2, 2]);
   });
 
-  it("[C30] what the CLI states for the turn counts, whatever it remembers of earlier ones", () => {
-    // Killed before it could write its total down, it goes on with an older one, or with none.
+  it("[C30] the CLI's number for the turn counts, whatever it remembers of earlier ones", () => {
+    // Killed before it could store its total, it continues with an older one, or with none.
     for (const total of [2, 4, 90]) {
       const stated = { modelUsage: usage(total), model_usage_since_last_result: usage(2) };
       const line = done({ total_cost_usd: total, duration_api_ms: 10 * total, ...stated });
@@ -338,7 +338,7 @@ describe("cost and usage", () => {
     }
   });
 
-  it("[C30] so does the time spent waiting for the model; where the older share is unknown, nothing is said", () => {
+  it("[C30] so does the time spent waiting for the model; if the older share is unknown, it is left out", () => {
     const result = (apiMs: number, more = {}) =>
       done({ total_cost_usd: 5, modelUsage: usage(5), duration_api_ms: apiMs, ...more });
     const since = { model_usage_since_last_result: usage(2) };
@@ -348,7 +348,7 @@ describe("cost and usage", () => {
       [500, 500],
       [700, 200],
     ]);
-    // The end of a background agent is told with zero.
+    // The end of a background agent is reported with zero.
     expect(shares([init(), result(500), init(), result(0), init(), result(700)])).toEqual([
       [500, 500],
       [0, undefined],
@@ -371,7 +371,7 @@ describe("cost and usage", () => {
     expect(nativeFacts(fold(events).turns[0]?.native).apiMs).toBe(100);
   });
 
-  it("[C30] running totals become each turn's own, and begin anew after a reset", () => {
+  it("[C30] running totals become each turn's own, and start over after a reset", () => {
     const lines = [
       ...[1, 4].flatMap((total) => [
         init(),

@@ -16,7 +16,7 @@ export function initLine(state: State, out: Out, line: JsonObject): void {
   state.model = textOf(line.model) ?? state.model;
   tellSession(state, out, line, claudeDetails(line));
   const last = state.turns.at(-1);
-  // Said again before anything happened, or after it has begun by itself: still the same turn.
+  // Repeated before anything happened, or after it has begun by itself: still the same turn.
   const isNew = last === undefined || (last.hasInit && last.hasEvents);
   const turn = isNew ? openTurn(state, out) : last;
   turn.hasInit = true;
@@ -78,8 +78,8 @@ function turnName(state: State, ordinal: number): string {
 }
 
 /**
- * The turn that is going on; conversation without an init opens one. What a sub-agent does between two turns still
- * belongs to the last.
+ * The current turn; conversation without an init opens one. A sub-agent's work between two turns still belongs to the
+ * last.
  */
 export function currentTurn(state: State, out: Out, scope: Scope): Turn {
   const between = scope === MAIN ? undefined : state.lastTurn;

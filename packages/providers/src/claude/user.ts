@@ -68,7 +68,7 @@ function userText(state: State, out: Out, line: JsonObject, scope: Scope, text: 
   if (notice !== undefined) {
     if (notice === "interrupted" && scope === MAIN && state.lastTurn !== undefined)
       state.lastTurn.isInterrupted = true;
-    // The CLI writes this one in brackets, to mark it among what people say; as a notice it is marked already.
+    // The CLI puts this one in brackets, to mark it among user messages; as a notice it is marked already.
     const told = notice === "interrupted" ? said.replace(/^\[(.*)\]$/, "$1") : text;
     return addNotice(state, out, line, { notice, text: told, parent: scope.parent }, part);
   }
@@ -109,7 +109,7 @@ function addUserBlock(
   out.push({ type: "block-end", key, status: "done" });
 }
 
-/** Text in the tags that the CLI uses for what it keeps in the user's place. False for any other tag. */
+/** Text in the tags that the CLI uses for its own messages in the user's role. False for any other tag. */
 function taggedText(state: State, out: Out, line: JsonObject, said: string, part: string): boolean {
   const tag = /^<([a-z-]+)>/.exec(said)?.[1];
   switch (tag) {
@@ -205,7 +205,7 @@ function userImage(
   out.push({ type: "block-end", key, status: "done" });
 }
 
-/** A document in a prompt: its text where it has one, otherwise its name and type. */
+/** A document in a prompt: its text if it has one, otherwise its name and type. */
 function userDocument(
   state: State,
   out: Out,

@@ -51,7 +51,7 @@ describe("lines", () => {
     event({ type: "message_stop" }),
   ];
 
-  it("[C5] a message that is stopped without a reason and tried again is withdrawn (2.1.250)", () => {
+  it("[C5] a message that is stopped without a reason and retried is withdrawn (2.1.250)", () => {
     const again = [system("status"), system("api_retry", { attempt: 1 }), say("m2", "Whole"), done()];
     expect(briefs([...lost, ...again])).toEqual([
       'text model error(retracted) "Half"',
@@ -60,7 +60,7 @@ describe("lines", () => {
     ]);
   });
 
-  it("[C5] and is said where nothing tries again", () => {
+  it("[C5] and is shown if nothing retries", () => {
     expect(briefs([...lost, done()])).toEqual(['text model done "Half"']);
     expect(briefs(lost)).toEqual(['text model done "Half"']);
   });
@@ -164,7 +164,7 @@ describe("results without a payload", () => {
     expect(block).toMatchObject({ text: "", metadata: { filename: "/w/a" } });
   });
 
-  it("[C19] a command that failed before 2.0.30 is told by its output alone", () => {
+  it("[C19] a command that failed before 2.0.30 shows only its output", () => {
     const failed = (version: string) => [
       init({ claude_code_version: version }),
       ...used("Bash", { command: "x" }, "out", "Error: out", true),
@@ -185,7 +185,7 @@ describe("results without a payload", () => {
   it.each<[string, object, string, object]>([
     ["KillShell", {}, '{"message":"Killed x","shell_id":"x"}', { text: "Killed x" }],
     ["ReadMcpResourceTool", {}, '{"contents":[{"uri":"a:b","text":"Milk"}]}', { text: "Milk" }],
-  ])("[C24] %s says it as JSON", (tool, input, content, expected) => {
+  ])("[C24] %s states it as JSON", (tool, input, content, expected) => {
     expect(only(used(tool, { ...input }, content), "tool_result")).toMatchObject(expected);
   });
 
@@ -243,7 +243,7 @@ it("[C43] bare messages over several lines, with the bill at their end (0.2.74)"
   ]);
 });
 
-it("[C11] a tool of 0.2 is shown as the one that it became", () => {
+it("[C11] a tool of 0.2 is shown as the one that replaced it", () => {
   expect(
     only([init(), call("t1", "View", { file_path: "/w/a" }), reply("t1", "     1\tx")], "code").text,
   ).toBe("x");

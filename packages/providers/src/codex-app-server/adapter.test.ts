@@ -1,6 +1,6 @@
 /**
- * Rules of the app-server's adapter that the recordings show only in part, or not at all: messages in an odd order, cut short,
- * repeated, of sub-agents and of later versions. Recorded traffic is checked by goldens.test.ts and equalities.test.ts.
+ * Rules of the app-server's adapter that the recordings show only in part, or not at all: messages out of order, cut
+ * short, repeated, of sub-agents and of later versions. goldens.test.ts and equalities.test.ts check recorded traffic.
  */
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
@@ -69,7 +69,7 @@ const one = ({ blocks }: Folded, kind: string): FoldedBlock => {
 };
 
 describe("lines", () => {
-  it("[X60] what it printed alone reads like both directions", () => {
+  it("[X60] its output alone reads like both directions", () => {
     let state = codexAppServerAdapter.start("run");
     const lines = [
       opened,
@@ -85,7 +85,7 @@ describe("lines", () => {
     expect(fold([...events, ...codexAppServerAdapter.end(state)])).toEqual(play(lines));
   });
 
-  it("[X60] noise of the client is nothing, noise of the agent is kept, half a line is a cut", () => {
+  it("[X60] noise of the client is ignored, noise of the agent is kept, half a line is a cut", () => {
     let state = codexAppServerAdapter.start("run");
     const texts: string[] = [];
     for (const [dir, line, more] of [
@@ -100,7 +100,7 @@ describe("lines", () => {
     expect(texts).toEqual(["nonsense"]);
   });
 
-  it("[X76] a notification, an item and a question that nobody knows are shown", () => {
+  it("[X76] an unknown notification, item and question are shown", () => {
     const { unknown } = whole(
       note("thread/brandNew", {}),
       completed({ type: "hologram", id: "h" }),
@@ -124,7 +124,7 @@ it("[X61] what versions up to 0.110 tell a second time, by the names of the inne
   expect(whole(old("somebody else's")).unknown).toEqual({ "codex/event/agent_message": 1 });
 });
 
-it("[X76] where the client keeps a thread is nothing of its conversation", () => {
+it("[X76] the client's storage of a thread is not part of its conversation", () => {
   const { blocks, unknown } = whole(note("thread/section/changed", { threadId: "t", sectionId: null }));
   expect([blocks, unknown]).toEqual([[], {}]);
 });
@@ -153,7 +153,7 @@ describe("items", () => {
     ]);
   });
 
-  it("[X61] an item that only completes, or is told twice, is one block", () => {
+  it("[X61] an item that only completes, or is repeated, is one block", () => {
     const message = { type: "agentMessage", id: "m", text: "hi" };
     const { blocks } = whole(
       completed(message),
@@ -174,7 +174,7 @@ describe("items", () => {
     expect(one(folded, "text")).toMatchObject({ text: "Hello!", status: "done" });
   });
 
-  it("[X62] a message that is cut by another one stands as far as it came", () => {
+  it("[X62] a message cut by another one stays as far as it came", () => {
     const { blocks } = whole(
       started({ type: "agentMessage", id: "m", text: "" }),
       note("item/agentMessage/delta", { itemId: "m", delta: "One two" }),
@@ -199,7 +199,7 @@ describe("items", () => {
     expect(one(folded, "command").metadata).toMatchObject({ command: "make it", exitCode: 0 });
   });
 
-  it("[X63] where the whole leaves its middle out and the deltas have more, the deltas stay", () => {
+  it("[X63] if the whole omits its middle and the deltas have more, the deltas stay", () => {
     const long = "x".repeat(100);
     const folded = whole(
       started(command()),
@@ -249,7 +249,7 @@ describe("items", () => {
     ]);
   });
 
-  it("[X65] summaries are the text, raw thoughts stand beside them, hidden ones show as hidden", () => {
+  it("[X65] summaries are the text, raw thoughts are beside them, hidden ones show as hidden", () => {
     const { blocks } = whole(
       started({ type: "reasoning", id: "r", summary: [], content: [] }),
       note("item/reasoning/summaryTextDelta", { itemId: "r", summaryIndex: 0, delta: "A" }),
@@ -277,7 +277,7 @@ describe("items", () => {
     });
   });
 
-  it("[X61] a hook that failed says why, and a tool's picture keeps its type", () => {
+  it("[X61] a failed hook shows why, and a tool's picture keeps its type", () => {
     const run = {
       id: "h",
       eventName: "preToolUse",
@@ -293,7 +293,7 @@ describe("items", () => {
     });
   });
 
-  it("[X74] prompts stand where they were read, but for those that whoever asked has written already", () => {
+  it("[X74] prompts are placed where they were read, except those that the caller has written already", () => {
     const said = (clientId: string | null) =>
       started({
         type: "userMessage",
@@ -318,7 +318,7 @@ describe("items", () => {
 });
 
 describe("turns", () => {
-  it("[X67] a turn is begun by the first thing of it, has two names in a review, and what comes late begins none", () => {
+  it("[X67] a turn is begun by its first event, has two names in a review, and late events begin none", () => {
     const { turns } = play([
       opened,
       completed({ type: "enteredReviewMode", id: "e", review: "x" }),
@@ -335,7 +335,7 @@ describe("turns", () => {
     ]);
   });
 
-  it("[X68] a turn's tokens are what the thread's counter gained; what is told of old turns is where it stood", () => {
+  it("[X68] a turn's tokens are the growth of the thread's counter; old turns only state its value", () => {
     const { turns } = play([
       opened,
       usage(100, 10, { turnId: "old" }),
@@ -350,7 +350,7 @@ describe("turns", () => {
     expect(turns[0]?.native).toMatchObject({ modelContextWindow: 1000 });
   });
 
-  it("[X68] a thread that is gone on with and does not tell where its counter stood is not counted again", () => {
+  it("[X68] a resumed thread that does not state its counter is not counted again", () => {
     const resumed = (total: number, last: number) =>
       note("thread/tokenUsage/updated", {
         tokenUsage: {
@@ -362,7 +362,7 @@ describe("turns", () => {
       play([opened, begun, ...lines, turn("completed")]).turns[0]?.usage;
     expect(used(resumed(3300, 1200), resumed(4000, 700))).toMatchObject({ input: 1900, output: 190 });
     expect(used(resumed(1200, 1200))).toMatchObject({ input: 1200, output: 120 });
-    // A compaction first tells what it has found.
+    // A compaction first reports its summary.
     expect(used(resumed(2100, 0), resumed(2200, 100))).toMatchObject({ input: 100, output: 10 });
   });
 
@@ -393,7 +393,7 @@ describe("turns", () => {
     expect(blocks).toMatchObject([{ kind: "error", text: "no rollout found for thread id x" }]);
   });
 
-  it("[X75] calls that others show, or were asked about, do not stand for those that left no item", () => {
+  it("[X75] calls that others show, or that had asks, do not count as those that left no item", () => {
     const missing = (...lines: readonly Line[]) =>
       whole(...lines).blocks.filter(({ text }) => text.startsWith("At least 1 call ")).length;
     const run = (id: string) => completed(command({ id, status: "completed" }));
@@ -407,7 +407,7 @@ describe("turns", () => {
     expect(missing(usage(1, 1), run("a"), usage(2, 2), prompt, usage(3, 3))).toBe(1);
   });
 
-  it("[X75] calls that left no item are counted, and an answer without a word is told", () => {
+  it("[X75] calls that left no item are counted, and an empty answer is reported", () => {
     const texts = whole(usage(1, 1), usage(2, 2), usage(3, 3)).blocks.map(({ text }) => text);
     expect(texts).toHaveLength(1);
     expect(texts[0]).toContain("At least 2 calls of this turn are missing here: Codex did not report them.");
@@ -450,7 +450,7 @@ describe("sub-agents", () => {
         completed(spawn(["child"])),
       ],
     ],
-  ] as const)("[X70] a child that speaks %s its start is confirmed stands below the call", (_, lines) => {
+  ] as const)("[X70] a child that outputs %s its start is confirmed is below the call", (_, lines) => {
     const { blocks, messages, turns } = whole(
       ...lines,
       child("item/completed", { item: { type: "agentMessage", id: "cm", text: "two" } }),
@@ -543,7 +543,7 @@ describe("asks", () => {
     expect(labels[0]).toContain("in all projects (saved in Codex's rules)");
   });
 
-  it("[X72] an error is a refusal, an answer to something else is none, and each side counts for itself", () => {
+  it("[X72] an error is a refusal, an unrelated answer is ignored, and each side numbers its own", () => {
     expect(asking(["in", { id: 0, error: { code: 1, message: "no" } }])).toMatchObject({
       state: "denied",
       message: "no",
@@ -590,7 +590,7 @@ describe("asks", () => {
     });
   });
 
-  it("[X71] rights that a request asks for besides are shown", () => {
+  it("[X71] additional rights of a request are shown", () => {
     const changes = [{ path: "/w/a", kind: { type: "add" }, diff: "one\n" }];
     const patch = one(
       whole(
@@ -706,7 +706,7 @@ describe("asks", () => {
     });
   });
 
-  it("[X71] more rights are asked for on a call of their own", () => {
+  it("[X71] more rights are requested on a call of their own", () => {
     const permissions = { network: null, fileSystem: { write: ["/home"] } };
     const folded = whole(
       ask(0, "item/permissions/requestApproval", { itemId: "i", permissions, reason: "Home" }),

@@ -67,7 +67,7 @@ export const codexAppServerAdapter: Adapter<State> = {
     const traffic = readTraffic(event);
     if (traffic === undefined) heard(state, out, event);
     else if (traffic.message === undefined) {
-      // Half a line is what a cut leaves; what the client writes and nobody reads is nothing of the conversation.
+      // Half a line is left by a cut; unreadable client lines are not part of the conversation.
       if (traffic.dir === "out" && !traffic.isCut && traffic.line.trim() !== "")
         out.push(...noiseBlock({ key: noticeKey(state), provider: PROVIDER }, traffic.line));
     } else if (traffic.dir === "out") heard(state, out, traffic.message);
@@ -90,7 +90,7 @@ export const codexAppServerAdapter: Adapter<State> = {
   },
 };
 
-/** What the client wrote. */
+/** Input from the client. */
 function told(state: State, out: Out, message: JsonObject): void {
   const id = idOf(message.id);
   if (id === undefined) return;
@@ -103,7 +103,7 @@ function told(state: State, out: Out, message: JsonObject): void {
 
 const PROMPTING = new Set(["turn/start", "turn/steer"]);
 
-/** What the agent printed. */
+/** Output of the agent. */
 function heard(state: State, out: Out, message: Json): void {
   const method = isObject(message) ? textOf(message.method) : undefined;
   const id = isObject(message) ? idOf(message.id) : undefined;
@@ -115,7 +115,7 @@ function heard(state: State, out: Out, message: Json): void {
   else notified(state, out, method, message);
 }
 
-/** Answers to what the client asked for: a thread that was opened, or why something could not be done. */
+/** Answers to the client's requests: an opened thread, or an error. */
 function answer(state: State, out: Out, id: string, message: JsonObject): void {
   const method = state.requests.get(id);
   state.requests.delete(id);
@@ -136,7 +136,7 @@ function answer(state: State, out: Out, id: string, message: JsonObject): void {
   out.push(...wholeBlock(block, { status: "error", reason: "failed" }));
 }
 
-/** Requests without which there is no turn, or not the one that was meant. */
+/** Requests without which there is no turn, or not the intended one. */
 const TELLING = new Set([
   "initialize",
   "thread/start",
@@ -198,7 +198,7 @@ function notified(state: State, out: Out, method: string, message: JsonObject): 
   else out.push(...unknownEvent({ key: noticeKey(state), provider: PROVIDER }, message, method));
 }
 
-/** Up to 0.110 everything about a thread is told a second time, as the inner protocol has it. */
+/** Up to 0.110 everything about a thread is repeated in the form of the inner protocol. */
 function isOldName(state: State, method: string, params: JsonObject): boolean {
   return method.startsWith("codex/event/") && state.threads.has(textOf(params.conversationId) ?? "");
 }

@@ -12,7 +12,7 @@ import type { OpenAsk, Out, State } from "./state.ts";
 /** What makes an answer to an approval reach further, by the id of its suggestion. */
 export const SUGGESTIONS = { session: "session", always: "always", stop: "stop" } as const;
 
-/** What the client has answered. An id that nothing waits for changes nothing. */
+/** A client's answer. An id that nothing waits for changes nothing. */
 export function answered(state: State, out: Out, id: string, message: JsonObject): void {
   const open = state.asks.get(id);
   if (open === undefined) return;
@@ -24,13 +24,13 @@ export function answered(state: State, out: Out, id: string, message: JsonObject
   close(state, out, id, open, said);
 }
 
-/** The agent waits no more: nobody answered, or somebody did elsewhere. */
+/** The agent no longer waits: nobody answered, or somebody did elsewhere. */
 export function resolved(state: State, out: Out, id: string): void {
   const open = state.asks.get(id);
   if (open !== undefined) close(state, out, id, open, { state: "expired" });
 }
 
-/** Another question about the same call takes the place of one that nobody has answered. */
+/** Another question about the same call replaces an unanswered one. */
 export function expireAsk(state: State, out: Out, key: BlockKey): void {
   for (const [id, open] of state.asks) if (open.key === key) resolved(state, out, id);
 }
@@ -75,7 +75,7 @@ function isOpen(state: State, { thread, key }: OpenAsk): boolean {
   return [...items].some((item) => item.key === key);
 }
 
-/** Of a call that ends unanswered: what its end says of the question. */
+/** For a call that ends unanswered: how its end closes the question. */
 export function takeExpired(state: State, key: BlockKey): JsonObject {
   for (const [id, open] of state.asks) {
     if (open.key !== key) continue;
@@ -100,7 +100,7 @@ function answerOf(open: OpenAsk, result: JsonObject): Said {
   }
 }
 
-/** What is not understood counts as a refusal: so does the agent take it. */
+/** An unreadable answer counts as a refusal: the agent treats it so. */
 function decisionOf(open: OpenAsk, decision: Json | undefined): Said {
   if (decision === "accept") return { state: "allowed" };
   if (decision === "decline") return { state: "denied" };

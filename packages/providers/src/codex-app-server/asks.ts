@@ -18,7 +18,7 @@ import { expireAsk, SUGGESTIONS } from "./answers.ts";
 import { changesOf } from "./item.ts";
 import { itemKey, type Out, placeIn, type State, type Thread } from "./state.ts";
 
-/** Whether the request was one that people are asked. A number that is open means the same question, said again. */
+/** Whether people were asked this request. An open number means the same question again. */
 export function asked(
   state: State,
   out: Out,
@@ -52,7 +52,7 @@ export function asked(
 interface AskSpec {
   readonly ask: Omit<Ask, "id" | "state">;
   readonly title: string;
-  /** The call that is made where the protocol shows none. */
+  /** The call created where the protocol shows none. */
   readonly own?: { readonly toolName: string; readonly input: JsonObject };
   /** The item that it is about, where the request does not say so. */
   readonly item?: string | undefined;
@@ -100,7 +100,10 @@ function commandAsk(params: JsonObject): AskSpec {
   };
 }
 
-/** What a request asks for besides what is shown of it: other rights, another machine. Nobody grants what they do not see. */
+/**
+ * Additional subjects of a request that are not shown elsewhere: other rights, another machine. Nobody grants what they
+ * do not see.
+ */
 function beyond(params: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(params).filter(
@@ -148,7 +151,7 @@ function alwaysSuggestions(params: JsonObject): readonly AskSuggestion[] {
 function patchAsk(params: JsonObject, thread: Thread): AskSpec {
   const item = thread.open.get(textOf(params.itemId) ?? "")?.item ?? {};
   const changes = changesOf(item.changes);
-  // Whoever allows a move allows a file at its new place, too.
+  // Allowing a move allows a file at its new place, too.
   const paths = changes.flatMap(({ path, movedTo }) => (movedTo === undefined ? [path] : [path, movedTo]));
   const diffs = changes.map(({ path, kind, movedTo, diff }) => diff ?? fileHeader(path, kind, movedTo));
   const root = wordsOf(params.grantRoot);
@@ -225,7 +228,7 @@ function questionAsk(params: JsonObject): AskSpec {
   };
 }
 
-/** Tools of MCP servers are allowed by the same way: a form without fields. */
+/** Tools of MCP servers are approved the same way: a form without fields. */
 function elicitationAsk(params: JsonObject, thread: Thread): AskSpec {
   const server = textOf(params.serverName) ?? "";
   const meta = objectOf(params._meta);

@@ -1,6 +1,6 @@
 /**
- * One script, played by the real Codex to `codex exec --json` and to a client of the app-server, gives the same blocks. What
- * differs is listed here, each with its reason; everything else has to be equal.
+ * One script, played by the real Codex to `codex exec --json` and to a client of the app-server, makes the same blocks.
+ * Differences are listed here, each with its reason; everything else has to be equal.
  */
 import type { JsonObject } from "@blockyard/kernel";
 import { expect, it } from "vitest";
@@ -9,7 +9,7 @@ import type { FoldedBlock } from "../fold.ts";
 import { normalize } from "../normalize.ts";
 import { providers } from "../registry.ts";
 
-/** Recordings of both kinds whose model says the same. */
+/** Recordings of both kinds with the same model output. */
 const PAIRS: readonly (readonly [exec: string, appServer: string])[] = [
   ["command-long-output", "command-long-output"],
   ["command-ok", "command-ok"],
@@ -55,7 +55,8 @@ function blocksOf(name: string, provider: string) {
 function isShared({ kind, role, metadata }: FoldedBlock): boolean {
   // The stream of exec has no prompts.
   if (role === "user") return false;
-  // Warnings come to the one as items and to the other as notifications, and not the same ones; retries are worded differently.
+  // Warnings come to one as items and to the other as notifications, and not the same ones; retries are
+  // worded differently.
   if (kind === "error" && metadata.notice !== undefined) return false;
   // Thinking without a word of it is no item of exec.
   return metadata.redacted !== true;

@@ -18,7 +18,7 @@ import {
 import { unwrapCommand } from "../codex/shell.ts";
 import { given, listOf, numberOf, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
 
-/** A tool's item; undefined for what is none. */
+/** A tool's item; undefined for anything else. */
 export function readTool(item: JsonObject): ToolItem | undefined {
   switch (item.type) {
     case "commandExecution":
@@ -55,7 +55,7 @@ export function readCommand(item: JsonObject): Command {
   };
 }
 
-/** In an add or a delete the "diff" is the file's bare content; in a move its new place is told behind the hunks. */
+/** In an add or a delete the "diff" is the file's bare content; in a move its new path is after the hunks. */
 export function changesOf(changes: Json | undefined): readonly PatchChange[] {
   return listOf(changes).map((each) => {
     const change = objectOf(each);
@@ -116,7 +116,7 @@ export function pictureOf(url: string): JsonObject {
   return match === null ? { url } : { data: match[2] as string, mediaType: match[1] as string };
 }
 
-/** Both halves of a reasoning: what the model summed up, and what it thought. */
+/** Both halves of reasoning: the model's summary, and its raw thoughts. */
 export function thoughtsIn(item: JsonObject): { readonly summary: string; readonly raw: string } {
   const join = (parts: Json | undefined) =>
     listOf(parts)

@@ -30,9 +30,9 @@ import {
   type Thread,
 } from "./state.ts";
 
-/** Prompts with such an id were written by whoever started the turn, and stand in the conversation already. */
+/** The turn's starter wrote prompts with such an id, so they are in the conversation already. */
 export const KNOWN_PROMPT = "blockyard:";
-/** What stands in the middle of an output that was too long to be kept whole. */
+/** The mark in the middle of an output that was too long to be kept whole. */
 const OMITTED = /\.\.\. \d+ bytes omitted \.\.\./;
 const INTERRUPTED: Reason = "interrupted";
 
@@ -57,13 +57,13 @@ export function itemCompleted(state: State, out: Out, thread: Thread, item: Json
   else if (known.shape === "unknown") endUnknown(out, known);
 }
 
-/** Undefined where the item is whole at once. */
+/** Undefined if the item is complete at once. */
 function open(state: State, out: Out, thread: Thread, item: JsonObject, id: string): OpenItem | undefined {
   const type = textOf(item.type) ?? "(no type)";
   switch (type) {
     case "userMessage":
       said(state, out, thread, item);
-      // Its second half says the same again.
+      // Its second half repeats it.
       return addOpen(state, out, thread, id, { ...blank(state, item, type), shape: "notice" });
     case "agentMessage":
     case "plan":
@@ -108,13 +108,13 @@ function openOther(
   return addOpen(state, out, thread, id, opened);
 }
 
-/** A tool that has a shape of its own here is none that nobody knows. */
+/** A tool with a shape of its own here does not count as unknown. */
 function toolOf(item: JsonObject): ToolItem | undefined {
   const tool = readTool(item);
   return tool ?? (otherCall(item) === undefined ? readOther(item, statusOf(item)) : undefined);
 }
 
-/** Which thread the call has started: its events stand below it. */
+/** The thread that the call has started: its events go below it. */
 function linkAgents(state: State, item: JsonObject, key: string): void {
   if (item.type === "subAgentActivity" && item.kind === "started")
     link(state, textOf(item.agentThreadId), key);
@@ -135,7 +135,7 @@ function link(state: State, id: string | undefined, key: string): void {
   remember(state.links, bounds.threads);
 }
 
-/** A message that whoever starts the turn has written already. */
+/** A message that the turn's starter has written already. */
 export function sentPrompt(state: State, { clientUserMessageId, input }: JsonObject): void {
   if (textOf(clientUserMessageId)?.startsWith(KNOWN_PROMPT) !== true) return;
   state.sent.push(saidIn({ content: input ?? [] }).text);
@@ -148,10 +148,10 @@ function wasSent(state: State, text: string): boolean {
   return at !== -1;
 }
 
-/** A message of a person, or of the agent that started this one, where it was read. */
+/** A message of a person, or of the agent that started this one, at the place where it was read. */
 function said(state: State, out: Out, thread: Thread, item: JsonObject): void {
   for (const [id, known] of thread.open) {
-    // The message that was being written is cut by one that comes in, and is not gone on with.
+    // An incoming message cuts the one being written, which is not continued.
     if (known.type !== "agentMessage" && known.type !== "plan") continue;
     thread.open.delete(id);
     cut(state, out, known);
@@ -221,7 +221,7 @@ export function outputDelta(out: Out, thread: Thread, params: JsonObject): void 
   out.push({ type: "block-append", key: resultKey(known.key), text: delta });
 }
 
-/** What a running call says of itself. */
+/** A running call's own status. */
 export function progress(out: Out, thread: Thread, params: JsonObject): void {
   const known = thread.open.get(textOf(params.itemId) ?? "");
   const message = wordsOf(params.message);
@@ -239,7 +239,7 @@ export function patchDelta(state: State, out: Out, thread: Thread, params: JsonO
   out.push({ type: "block-meta", key: known.key, metadata: { input } });
 }
 
-/** What the model typed into a running command. */
+/** The model's input to a running command. */
 export function typedInto(state: State, out: Out, thread: Thread, params: JsonObject): void {
   const stdin = textOf(params.stdin) ?? "";
   const key = itemKey(state);
@@ -318,7 +318,7 @@ function endTool(state: State, out: Out, known: OpenItem): void {
   }
 }
 
-/** Output that was written stays, also where the item's end is none that a command has. */
+/** Written output stays, even if the item's end is not a command's. */
 function writtenResult({ written, item }: OpenItem): NonNullable<Outcome["result"]> {
   return { kind: "command", text: written ?? "", metadata: commandMetadata(readCommand(item)) };
 }
@@ -348,7 +348,7 @@ function endUnknown(out: Out, known: OpenItem): void {
   out.push({ type: "block-end", key: known.key, status: "done", ...given({ text }) });
 }
 
-/** What an item leaves that never completes: its words as far as they came, its call without a result. */
+/** What remains of an item that never completes: its text so far, its call without a result. */
 export function cut(state: State, out: Out, known: OpenItem, reason: Reason = INTERRUPTED): void {
   if (known.shape === "notice") return;
   if (known.shape !== "call") {
@@ -377,7 +377,7 @@ function blank(state: State, item: JsonObject, type: string, key?: string): Omit
   };
 }
 
-/** Of more open items than anybody has, the oldest is cut. */
+/** Beyond any realistic number of open items, the oldest is cut. */
 function addOpen(state: State, out: Out, thread: Thread, id: string, item: OpenItem): OpenItem {
   if (thread.open.size >= bounds.openCalls) {
     for (const [oldest, known] of thread.open) {

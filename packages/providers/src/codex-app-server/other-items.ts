@@ -77,7 +77,7 @@ function viewImage(item: JsonObject): OtherCall {
   };
 }
 
-/** A sub-agent that was started: its work stands below this call. */
+/** A started sub-agent: its work goes below this call. */
 function activity(item: JsonObject): OtherCall {
   const path = textOf(item.agentPath) ?? "";
   return {
@@ -131,7 +131,7 @@ function dynamicTool(item: JsonObject): OtherCall {
   };
 }
 
-/** The output of a call that has no item of its own. */
+/** The output of a call without an item of its own. */
 function functionOutput(item: JsonObject): OtherCall {
   const output = typeof item.output === "string" ? item.output : contentOf(listOf(item.output)).text;
   const name = [wordsOf(item.namespace), textOf(item.name) ?? "function"].filter(

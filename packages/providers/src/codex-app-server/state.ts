@@ -8,7 +8,7 @@ import type { Todo } from "../codex/item.ts";
 import { bounds } from "../limits.ts";
 import { given } from "../read.ts";
 
-/** The agent is the same one, whichever way it is spoken to: its sessions are one list. */
+/** The agent is the same one over either protocol: its sessions are one list. */
 export const PROVIDER = "codex";
 
 /** An item that has started and not completed. */
@@ -19,30 +19,30 @@ export interface OpenItem {
   readonly shape: "text" | "call" | "notice" | "unknown";
   readonly toolUseId: string;
   readonly toolName: string;
-  /** Whether its block has been started: a message without a word is none. */
+  /** Whether its block has been started: an empty message has none. */
   started: boolean;
-  /** What has been written of its text, or of its result's; undefined where no result is open. */
+  /** The written part of its text, or of its result's; undefined if no result is open. */
   written: string | undefined;
   /** The part of the reasoning that is being written, and whether it is the raw one. */
   part: { readonly index: number; readonly isRaw: boolean } | undefined;
-  /** The item as it was told last. */
+  /** The item's last form. */
   item: JsonObject;
 }
 
-/** A question of the agent that nobody has answered. */
+/** An unanswered question of the agent. */
 export interface OpenAsk {
   readonly thread: string;
   readonly key: BlockKey;
   readonly ask: JsonObject;
   /** What asks: the method of its request. */
   readonly method: string;
-  /** The call was made for this question alone: it ends with the answer. */
+  /** The call was created for this question alone: it ends with the answer. */
   readonly own: { readonly toolUseId: string; readonly toolName: string } | undefined;
 }
 
 export interface OpenTurn {
   readonly name: string;
-  /** What the protocol calls it; a review has two names. */
+  /** The protocol's name for it; a review has two. */
   readonly ids: Set<string>;
   /** `turn/started` has come: until then it is known by what belongs to it. */
   isAnnounced: boolean;
@@ -72,29 +72,29 @@ export interface Thread {
   /** It begins here, and so does its counter. */
   isNew: boolean;
   total: Usage | undefined;
-  /** Where the counter stood before what is told here. */
+  /** The counter before the events here. */
   base: Usage | undefined;
-  /** The last counters as they came. */
+  /** The last counters received. */
   native: JsonObject | undefined;
   retry: { readonly key: BlockKey; times: number; message: string } | undefined;
-  /** The last answer, and whether a retry was announced behind it. */
+  /** The last answer, and whether a retry was announced after it. */
   answer: { readonly text: string; retried: boolean } | undefined;
 }
 
 export interface State {
   readonly run: string;
   readonly threads: Map<string, Thread>;
-  /** Threads of sub-agents that have not spoken yet: thread → the call that started it. */
+  /** Threads of sub-agents without output so far: thread → the call that started it. */
   readonly links: Map<string, BlockKey>;
   /** Calls that started a sub-agent whose thread is not known yet: prompt and call. */
   readonly spawns: { readonly prompt: string; readonly key: BlockKey }[];
   /** Requests of the client: id → method. */
   readonly requests: Map<string, string>;
-  /** Requests of the agent: id → what it asks. */
+  /** Requests of the agent: id → its subject. */
   readonly asks: Map<string, OpenAsk>;
   /** Messages of ours that are known already, oldest first. */
   readonly sent: string[];
-  /** What the session had counted before this run. */
+  /** The session's counters before this run. */
   readonly previous: Usage | undefined;
   version: string | undefined;
   limits: JsonObject | undefined;
@@ -123,7 +123,7 @@ export function newState(run: string, previous: Usage | undefined): State {
   };
 }
 
-/** A thread by its id. One that nobody has announced while others were is a sub-agent's. */
+/** A thread by its id. An unannounced one, where others were announced, is a sub-agent's. */
 export function threadOf(state: State, id: string, isOwn = false): Thread {
   const known = state.threads.get(id);
   if (known !== undefined) return known;
@@ -174,7 +174,7 @@ export function idOf(id: Json | undefined): string | undefined {
   return typeof id === "string" || typeof id === "number" ? JSON.stringify(id) : undefined;
 }
 
-/** Remembers at most so many: the oldest goes first. */
+/** Keeps at most this many: the oldest goes first. */
 export function remember<K, V>(map: Map<K, V> | Set<K>, most: number): void {
   if (map.size <= most) return;
   for (const oldest of map.keys()) {
@@ -183,7 +183,7 @@ export function remember<K, V>(map: Map<K, V> | Set<K>, most: number): void {
   }
 }
 
-/** Calls of an answer are told before its tokens. */
+/** An answer's calls come before its tokens. */
 export function countAnswer(turn: OpenTurn): void {
   turn.responses++;
   turn.isSilent = turn.calls === 0;

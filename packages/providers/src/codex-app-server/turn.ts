@@ -38,14 +38,14 @@ export function turnStarted(state: State, out: Out, params: JsonObject): void {
   const { id, rootTurnId } = objectOf(params.turn);
   const [name, root] = [textOf(id) ?? "", textOf(rootTurnId) ?? ""];
   if (thread.turn?.ids.has(name)) return;
-  // A review's turn goes by the name of its request, which comes first, and by its own.
+  // A review's turn has the name of its request, which comes first, and its own.
   const isSame = thread.turn?.ids.has(root) === true || thread.turn?.isAnnounced === false;
   if (isSame) thread.turn?.ids.add(name);
   else beginTurn(state, out, thread, name);
   if (thread.turn !== undefined) thread.turn.isAnnounced = true;
 }
 
-/** The thread of something that belongs to a turn; begins that turn where nobody said so. */
+/** The thread of a turn's event; begins that turn if nothing has. */
 export function inTurn(state: State, out: Out, params: JsonObject): Thread {
   const thread = threadOf(state, textOf(params.threadId) ?? "");
   const id = textOf(params.turnId);
@@ -86,7 +86,7 @@ export function turnCompleted(state: State, out: Out, params: JsonObject): void 
   endTurn(state, out, thread, turn);
 }
 
-/** Closes the thread's turn, and with it what never completed. Commands go on: the agent does not wait for them. */
+/** Closes the thread's turn with its incomplete blocks. Commands continue: the agent does not wait for them. */
 export function endTurn(state: State, out: Out, thread: Thread, told: JsonObject): void {
   const { turn } = thread;
   if (turn === undefined) return;
@@ -126,7 +126,7 @@ export function endTurn(state: State, out: Out, thread: Thread, told: JsonObject
   } as Out[number]);
 }
 
-/** The message was told before as an `error`: it is shown once. */
+/** The message came before as an `error`: it is shown once. */
 function fail(
   state: State,
   out: Out,
@@ -147,7 +147,7 @@ function fail(
   out.push(...wholeBlock({ ...block, text: failure.text, metadata }, { status: "error", reason: "failed" }));
 }
 
-/** Whether a message was begun and came to nothing. */
+/** Whether a message was begun and stayed empty. */
 function closeItems(state: State, out: Out, thread: Thread): boolean {
   let isEmpty = false;
   for (const [id, known] of thread.open) {
@@ -160,8 +160,8 @@ function closeItems(state: State, out: Out, thread: Thread): boolean {
 }
 
 /**
- * Each answer of the model but the last one calls a tool: where none is shown with it, its calls left no item. So many are missing
- * at least, which is all that the protocol tells.
+ * Each answer of the model but the last one calls a tool: if none is shown with it, its calls left no item. At least
+ * this many are missing; the protocol says no more.
  */
 function tellHidden(state: State, out: Out, thread: Thread, turn: OpenTurn, isEmpty: boolean): void {
   const place = placeIn(thread);
@@ -266,8 +266,8 @@ export function usageTold(state: State, out: Out, params: JsonObject): void {
 }
 
 /**
- * Where a thread's counter stood before the first answer that is told of it. A thread that is gone on with is told its own, but not
- * where its last turn was a compaction. Nothing is told of the last answer where it was cut, nor while a compaction is running.
+ * A thread's counter before its first answer here. A resumed thread states its own, but not if its last turn was a
+ * compaction. The last answer is not counted if it was cut, nor while a compaction is running.
  */
 function earlierUsage({ isNew, isChild }: Thread, total: Usage, last: JsonObject): Usage {
   const answer = usageOf(last);
@@ -291,7 +291,7 @@ function usageOf(native: JsonObject): Usage {
   };
 }
 
-/** Not the end by itself: one that is tried again is a notice, any other stays open until the turn's end tells. */
+/** Not the end by itself: a retried error is a notice, any other stays open until the turn's end decides. */
 export function errorTold(state: State, out: Out, params: JsonObject): void {
   const thread = inTurn(state, out, params);
   const error = objectOf(params.error);
@@ -332,7 +332,7 @@ export function endRetries(thread: Thread, out: Out): void {
   out.push({ type: "block-end", key: retry.key, status: "done", ...given({ text }) });
 }
 
-/** The turn went on: the error was none that ends it. */
+/** The turn continued: the error did not end it. */
 export function settleError(thread: Thread, out: Out): void {
   const error = thread.turn?.error;
   if (error === undefined || thread.turn === undefined) return;

@@ -148,7 +148,7 @@ describe("items", () => {
     }
   });
 
-  it("[X3] parallel items with other ids are told apart by what they are about", () => {
+  it("[X3] parallel items with other ids are distinguished by their subject", () => {
     const one = { type: "command_execution", command: "sleep 1" };
     const two = { type: "command_execution", command: "sleep 2" };
     const end = { aggregated_output: "x", exit_code: 0, status: "completed" };
@@ -181,7 +181,7 @@ describe("items", () => {
     expect(shape(folded)).toEqual(["tool_call error", "tool_call done", "command done"]);
   });
 
-  it("[X4] what is sent again, or starts after its end, adds nothing", () => {
+  it("[X4] an item that is repeated, or starts after its end, adds nothing", () => {
     const done = completed(command("item_0", { aggregated_output: "a", exit_code: 0, status: "completed" }));
     const folded = run(
       turn,
@@ -226,7 +226,7 @@ describe("items", () => {
     ["another turn begins", [turn], "error"],
     ["another thread begins", [thread("t2")], "error"],
     ["the stream stops", [], "error"],
-  ] as const)("[X5] what is open when %s is interrupted", (_, lines, status) => {
+  ] as const)("[X5] open blocks when %s are interrupted", (_, lines, status) => {
     const folded = run(
       turn,
       started(command("item_0")),
@@ -244,7 +244,7 @@ describe("items", () => {
     expect(folded.turns[0]?.status).toBe(status);
   });
 
-  it("[X6] what is not known is kept, with its last state", () => {
+  it("[X6] an unknown item is kept, with its last state", () => {
     const folded = run(
       turn,
       started({ id: "item_0", type: "hologram", beam: 1 }),
@@ -342,7 +342,7 @@ describe("tools", () => {
     ]);
   });
 
-  it("[X7] a command shows what was asked and keeps what was printed", () => {
+  it("[X7] a command shows what was requested and keeps the output", () => {
     const raw = String.raw`/bin/bash -lc "echo \"hi\""`;
     const folded = run(turn, completed(command("i", { command: raw, exit_code: 0, status: "completed" })));
     expect(only(folded, "command").metadata).toMatchObject({ command: 'echo "hi"', rawCommand: raw });
@@ -510,7 +510,7 @@ describe("tools", () => {
     ).toEqual([undefined, "bad", "RPC"]);
   });
 
-  it("[X13] sub-agents: what they said", () => {
+  it("[X13] sub-agents: their text", () => {
     const call = { type: "collab_tool_call", sender_thread_id: "t1" };
     const folded = run(
       turn,
@@ -667,7 +667,7 @@ describe("turns and errors", () => {
     expect(shape(run(turn, { type: "turn.failed", error: { message: "alone" } }))).toEqual(["error error"]);
   });
 
-  it("[X17] an answer that comes again after a retry is marked", () => {
+  it("[X17] an answer repeated after a retry is marked", () => {
     const folded = run(
       turn,
       message("a", "Half."),
@@ -699,7 +699,7 @@ describe("turns and errors", () => {
     reasoning: output / 2,
   });
 
-  it("[X18] a resumed thread's total is taken apart", () => {
+  it("[X18] a resumed thread's total is subtracted", () => {
     const lines = [thread(), turn, finished(native(8400, 192))];
     const [first] = fold(eventsOf(lines)).turns;
     expect(first?.usage).toEqual(usage(8400, 192));
@@ -750,7 +750,7 @@ describe("turns and errors", () => {
   });
 });
 
-it("[P7] an item that can be read only when it ends is a call beside what could not be read", () => {
+it("[P7] an item that is readable only at its end is a call beside the unreadable one", () => {
   const { blocks } = run(
     thread(),
     turn,

@@ -86,11 +86,11 @@ function stepProtocol(state: CodexState, out: BlockEvent[], event: Json, msg: Js
   for (const each of later ?? []) step(state, out, each);
 }
 
-/** No event ends the turn: it is over where the answer was the last thing that was said. */
+/** No event ends the turn: it is over if the answer was the last event. */
 function endProtocol(state: CodexState, out: BlockEvent[]): void {
   const { protocol } = state;
   if (protocol === undefined || state.turn === undefined) return;
-  // Not every search is told to have ended.
+  // Not every search has an end event.
   const isRunning = [...state.open.values()].some(
     ({ type }) => type !== "web_search" && type !== "todo_list",
   );
@@ -124,7 +124,7 @@ function stepEvent(state: CodexState, out: BlockEvent[], type: string, event: Js
   }
 }
 
-/** Said again on resume, with the same id: the token total goes on. Another thread counts from zero. */
+/** Repeated on resume, with the same id: the token total continues. Another thread counts from zero. */
 function startThread(state: CodexState, out: BlockEvent[], event: JsonObject): void {
   const thread = textOf(event.thread_id) ?? textOf(event.session_id);
   // Several runs may be piped through as one stream; item ids begin again in each.
@@ -243,7 +243,7 @@ function endRetries(state: CodexState, out: BlockEvent[]): void {
   out.push({ type: "block-end", key: retry.key, status: "done", text: readFailure(retry.message).text });
 }
 
-/** The turn went on: the error was none that ends it. */
+/** The turn continued: the error did not end it. */
 function settleError(state: CodexState, out: BlockEvent[]): void {
   if (state.error === undefined) return;
   out.push({ type: "block-end", key: state.error.key, status: "done", metadata: { notice: "warning" } });

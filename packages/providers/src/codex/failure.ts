@@ -13,7 +13,7 @@ interface Failure {
   readonly details?: Json;
 }
 
-/** A message, unpacked where it is an API's error body. */
+/** A message, unpacked if it is an API's error body. */
 export function readFailure(message: string): Failure {
   const start = message.indexOf("{");
   const body = start === 0 ? parseObject(message) : undefined;
@@ -28,7 +28,7 @@ export function readFailure(message: string): Failure {
   };
 }
 
-/** "Reconnecting... 1/5 (…)", "Re-connecting... 1/5": the turn goes on. */
+/** "Reconnecting... 1/5 (…)", "Re-connecting... 1/5": the turn continues. */
 export function isRetry(message: string): boolean {
   return /^re-?connecting\b/i.test(message);
 }

@@ -32,9 +32,9 @@ export function stepItem(state: CodexState, out: BlockEvent[], event: string, wh
   if (state.ended.get(named) === lookOf(type, item, raw)) return;
   if (state.ended.has(named) && !isEnd) return;
   const found = findOpen(state, named, type, event === "item.started" ? undefined : item);
-  // What could not be read when it began is a block of its own, of a kind that nothing else goes on in.
+  // An item that was unreadable when it began is a block of its own kind, which nothing else continues.
   const known = item !== undefined && found?.open.toolName === "" ? undefined : found;
-  // An id that an open item of another type has is none.
+  // An id that an open item of another type has does not count.
   const id = known === undefined && state.open.has(named) ? `${named}@${state.items}` : named;
   if (item === undefined) stepUnknown(state, out, { id, type, raw, known, isEnd });
   else if (item.type === "text" || item.type === "thinking")
@@ -50,8 +50,8 @@ interface Known {
 }
 
 /**
- * By id; where an item goes on under a new id, by what it is: an open item of that type about the same thing, the oldest
- * first. One that starts is never taken for another: a retry may do the same again.
+ * By id; if an item continues under a new id, by its content: an open item of that type about the same subject, the
+ * oldest first. A starting one never matches: a retry may do the same again.
  */
 function findOpen(state: CodexState, id: string, type: string, item: Item | undefined): Known | undefined {
   const byId = state.open.get(id);
@@ -106,7 +106,7 @@ interface WarningStep {
   readonly isEnd: boolean;
 }
 
-/** An `error` item is a warning, whatever it is called; it comes whole. */
+/** An `error` item is a warning, whatever its name; it comes whole. */
 function stepWarning(state: CodexState, out: BlockEvent[], { item, isEnd }: WarningStep): void {
   if (isEnd) out.push(...noticeBlock(itemKey(state), item.text, isRetry(item.text) ? "retry" : "warning"));
 }
@@ -193,7 +193,7 @@ function stepUnknown(
 export function closeOpen(state: CodexState, out: BlockEvent[]): void {
   for (const open of state.open.values()) {
     if (open.toolName === "" || open.type === "agent_message" || open.type === "reasoning") {
-      // What nobody knows has no deltas: its last state is its text.
+      // Unknown items have no deltas: the last state is the text.
       const text = open.toolName === "" ? open.written : undefined;
       out.push({
         type: "block-end",
@@ -241,7 +241,7 @@ function remember(state: CodexState, id: string, look: string): void {
   }
 }
 
-/** What an item looks like from afar: one that is sent again looks the same. */
+/** An item's fingerprint; a repeated one has the same. */
 function lookOf(type: string, item: Item | undefined, raw: JsonObject): string {
   if (item === undefined) return `${type} ${JSON.stringify(raw).length}`;
   if ("text" in item) return `${type} ${item.text.length}`;

@@ -32,7 +32,7 @@ export interface Files {
   readonly type: "files";
   readonly changes: readonly PatchChange[];
   readonly status: ItemStatus;
-  /** What the tool printed: shown where it failed. */
+  /** The tool's output: shown if it failed. */
   readonly message?: string;
 }
 
@@ -83,7 +83,7 @@ export type Item =
   | { readonly type: "thinking"; readonly text: string }
   | { readonly type: "warning"; readonly text: string };
 
-/** An item of the stream; undefined for a type that nobody has told us about. */
+/** An item of the stream; undefined for an unknown type. */
 export function readItem(item: JsonObject): Item | undefined {
   switch (item.type ?? item.item_type) {
     case "agent_message":
@@ -110,7 +110,7 @@ export function readItem(item: JsonObject): Item | undefined {
   }
 }
 
-/** A tool's item of the rollout log; undefined for what is none. */
+/** A tool's item of the rollout log; undefined for anything else. */
 export function readLogItem(item: JsonObject): ToolItem | undefined {
   switch (item.type) {
     case "CommandExecution":
@@ -140,7 +140,7 @@ function readStatus(item: JsonObject): ItemStatus {
   if (status === "declined") return "denied";
   if (status === "failed" || item.success === false) return "failed";
   if (status === "completed") return "done";
-  // Without a status, or with one that nobody knows, the exit code decides, then the word.
+  // Without a known status, the exit code decides, then the word.
   const exit = wholeOf(item.exit_code);
   if (exit !== undefined) return exit === 0 ? "done" : "failed";
   return status !== undefined && UNDONE.test(status) ? "failed" : "done";
@@ -200,7 +200,7 @@ export function loggedChange(path: string, written: JsonObject): PatchChange {
   return { path, kind, ...given({ diff, movedTo }) };
 }
 
-/** Up to 0.47 the kind of a change is the name that it stands under. */
+/** Up to 0.47 the kind of a change is its key. */
 function tagged(change: JsonObject): JsonObject {
   const [kind] = Object.keys(change);
   const inner = kind === undefined ? undefined : change[kind];
@@ -240,14 +240,14 @@ export function readMcp(item: JsonObject): McpCall {
   };
 }
 
-/** A part of what a tool of the client gave. */
+/** A part of a client tool's result. */
 function asPart(part: Json): Json {
   const { type, text, imageUrl } = objectOf(part);
   if (type === "inputText") return { type: "text", text: textOf(text) ?? "" };
   return type === "inputImage" ? { type: "input_image", image_url: textOf(imageUrl) ?? "" } : part;
 }
 
-/** A list of parts, as a rule; a text alone is one. */
+/** Usually a list of parts; a text alone counts as one. */
 function contentOf(result: Json | undefined): readonly Json[] {
   const content = isObject(result) ? result.content : result;
   return typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
@@ -270,7 +270,7 @@ function readTodo(item: JsonObject): Todo {
   return { type: "todo", items: listOf(item.items).map((entry) => readStep(objectOf(entry))) };
 }
 
-/** `{text, completed}` here; `{step, status}` where the model is asked for a plan. */
+/** `{text, completed}` here; `{step, status}` in the model's plan. */
 function readStep(entry: JsonObject): TodoItem {
   const status = textOf(entry.status);
   const isDone = entry.completed === true || status === "completed";

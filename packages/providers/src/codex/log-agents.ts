@@ -22,7 +22,7 @@ export function startedThreads(
   return id === undefined ? [] : [id];
 }
 
-/** What one agent writes to another: the task of the one who started it, or a report. What is sealed is not shown. */
+/** A message from one agent to another: the task from its starter, or a report. Sealed text is not shown. */
 export function showAgentMessage(reading: Reading, record: LogRecord): void {
   const { payload } = record;
   const author = textOf(payload.author) ?? "";
@@ -43,5 +43,5 @@ export function showAgentMessage(reading: Reading, record: LogRecord): void {
   reading.out.push(...wholeBlock(block));
 }
 
-/** What stands in front of the words, for the model. */
+/** The prefix before the text, for the model. */
 const HEADER = /^Message Type: .*\n(?:[A-Z][A-Za-z ]*: .*\n)*Payload:(?:\n|$)([\s\S]*)$/;

@@ -38,7 +38,7 @@ describe("calls", () => {
     ["exec_command", { cmd: "ls -1" }],
     ["shell_command", { command: "ls -1" }],
     ["shell", { command: ["bash", "-lc", "ls -1"] }],
-  ])("[X22] %s without an event is told from its output", (name, input) => {
+  ])("[X22] %s without an event is derived from its output", (name, input) => {
     const folded = read([
       meta(),
       call(name, input),
@@ -82,7 +82,7 @@ describe("calls", () => {
     expect(result(folded).text).toBe(text.startsWith("err: ") ? 'tool call "x" failed' : text);
   });
 
-  it.each(["__proto__", "constructor", "toString"])("[X22] a tool named %s is one like others", (name) => {
+  it.each(["__proto__", "constructor", "toString"])("[X22] a tool named %s is an ordinary one", (name) => {
     expect(result(read([meta(), call(name, {}), output("x")]))).toMatchObject({
       kind: "tool_result",
       text: "x",
@@ -179,7 +179,7 @@ describe("calls", () => {
     });
   });
 
-  it("[X26] a plan has the states that the model gave", () => {
+  it("[X26] a plan has the model's states", () => {
     const plan = [
       { step: "a", status: "completed" },
       { step: "b", status: "in_progress" },
@@ -193,7 +193,7 @@ describe("calls", () => {
     expect(folded.blocks[0]?.metadata.shortResult).toBe("1/3 done");
   });
 
-  it("[X20] raw reasoning that an event repeats stands once", () => {
+  it("[X20] raw reasoning that an event repeats exists once", () => {
     const content = ["one", "two"].map((text) => ({ type: "reasoning_text", text }));
     const folded = read([
       meta(),
@@ -238,7 +238,7 @@ describe("calls", () => {
     ]);
   });
 
-  it("[X28] what runs inside another tool stands below it", () => {
+  it("[X28] calls inside another tool are below it", () => {
     const folded = read([
       meta(),
       item({

@@ -24,7 +24,7 @@ export interface LoggedCall {
   readonly namespace: string | undefined;
   /** As the model wrote it. */
   readonly inputText: string;
-  /** Parsed, where it is JSON; the text itself for tools that take text. */
+  /** Parsed, if it is JSON; the text itself for tools that take text. */
   readonly input: Json;
 }
 
@@ -90,7 +90,7 @@ export function outcomeOfCall(
   return plainOutcome(call, output);
 }
 
-/** A process that was still running when Codex went away. */
+/** A process that was still running when Codex stopped. */
 function killed(item: Command): Outcome {
   const outcome = commandOutcome(item);
   const result = outcome.result as NonNullable<Outcome["result"]>;
@@ -153,7 +153,7 @@ function ranOutcome(call: LoggedCall, command: Command, output: ToolOutput): Out
   };
 }
 
-/** Without an event the patch itself is the best account of what was changed. */
+/** Without an event the patch itself is the best account of the change. */
 function patchOutcome(call: LoggedCall, output: ToolOutput): Outcome {
   const done = output.hasRun ? (output.exitCode ?? 0) === 0 : /^Success\b/.test(output.text);
   const changes = patchChanges(patchText(call) ?? "");
@@ -225,7 +225,7 @@ const AGENT_TOOLS = new Set([
   "resume_agent",
 ]);
 
-/** `{status: {thread: {completed: text}}}`: what the agents said, and the payload for who needs it. */
+/** `{status: {thread: {completed: text}}}`: the agents' text, and the payload. */
 function agentsOutput(text: string): { text: string; result: JsonObject } | undefined {
   const result = parseObject(text);
   if (result === undefined) return undefined;

@@ -23,7 +23,7 @@ export interface LogRecord {
 
 export interface LogIndex {
   readonly records: readonly LogRecord[];
-  /** Lines that are no records; a torn last line is none of them. */
+  /** Lines that are no records, except for a torn last line. */
   readonly noise: readonly { readonly ordinal: number; readonly line: string }[];
   readonly thread: string | undefined;
   /** The thread that started this one, and how this one is called. */
@@ -35,17 +35,17 @@ export interface LogIndex {
   readonly started: ReadonlyMap<string, string>;
   /** Ids of the calls that the model made. */
   readonly calls: ReadonlySet<string>;
-  /** How often each text stands in response items, by who said it. */
+  /** How often each text occurs in response items, by speaker. */
   readonly said: ReadonlyMap<string, number>;
   /** How often each text was shown as a prompt of the user. */
   readonly prompts: ReadonlyMap<string, number>;
   /** Response items that an event announced: their ordinal → the event's, under which an earlier import has named them. */
   readonly announced: ReadonlyMap<number, number>;
-  /** The log marks where turns begin and end. */
+  /** The log marks the start and end of turns. */
   readonly hasTasks: boolean;
-  /** By the ordinal of the record that begins a turn, or of a prompt: the model that is named next. */
+  /** By the ordinal of the record that begins a turn, or of a prompt: the next named model. */
   readonly models: ReadonlyMap<number, string>;
-  /** Its searches have no ids, so that events cannot be told from response items by them. */
+  /** Its searches have no ids, so that events cannot be matched to response items by them. */
   readonly hasNamelessSearches: boolean;
   /** Response items that are the summary of a compaction, by ordinal. */
   readonly summaries: ReadonlySet<number>;
@@ -111,7 +111,7 @@ function readRecords(lines: Iterable<string>): Pick<LogIndex, "records" | "noise
   return { records, noise };
 }
 
-/** A plan is told as an item of its own: the answer that it stands in is shown without it. */
+/** A plan is an item of its own: the answer that contains it is shown without it. */
 function withoutPlans(records: readonly LogRecord[]): readonly LogRecord[] {
   const items = records.map(({ type, payload }) => (type === "event_msg" ? objectOf(payload.item) : {}));
   const plans = new Set(items.filter((item) => item.type === "Plan").map((item) => textOf(item.text)));
@@ -191,7 +191,7 @@ function indexItem(payload: JsonObject, calls: Set<string>, said: Map<string, nu
     for (const part of shownReasoning(payload)) add(said, `reasoning\n${part}`);
 }
 
-/** The parts that are shown: the summary, or the raw reasoning where there is none. */
+/** The shown parts: the summary, or the raw reasoning if there is none. */
 function shownReasoning(payload: JsonObject): readonly string[] {
   const summary = reasoningParts(payload);
   if (summary.some((part) => part !== "")) return summary;
@@ -216,7 +216,7 @@ export function isCall(payload: JsonObject): boolean {
   );
 }
 
-/** The text of a message; the tags that stand around an image are no text. */
+/** The text of a message, without the tags around an image. */
 export function messageText(payload: JsonObject): string {
   if (typeof payload.content === "string") return payload.content;
   const texts: string[] = [];
@@ -233,7 +233,7 @@ export function reasoningParts(payload: JsonObject): readonly string[] {
     .filter((text) => text !== undefined);
 }
 
-/** What the user typed, as an event tells it. */
+/** The user's text, from an event. */
 export function promptOf(event: JsonObject): string | undefined {
   if (event.type === "user_message") return textOf(event.message);
   const item = objectOf(event.item);
@@ -293,7 +293,7 @@ function findModels(records: readonly LogRecord[]): ReadonlyMap<number, string> 
   return models;
 }
 
-/** Pairs each answer and each reasoning with the first event before it that says the same. */
+/** Pairs each answer and each reasoning with the first event before it that has the same text. */
 function findAnnounced(records: readonly LogRecord[]): ReadonlyMap<number, number> {
   const waiting = new Map<string, number[]>();
   const announced = new Map<number, number>();

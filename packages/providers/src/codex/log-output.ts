@@ -89,9 +89,9 @@ function readParts(parts: readonly Json[]): ToolOutput {
 /** A line that a header may have in a version to come, among those that are known. */
 const FACT_LINE = /^[A-Z][A-Za-z ]{2,40}: \S.*$/;
 
-/** The lines down to `Output:`, if they are those of a header; a second header below is read too. */
+/** The lines down to `Output:`, if they form a header; a second header below is read too. */
 function readHeader(text: string): ToolOutput | undefined {
-  // 0.115 repeats the command in front, which may have lines of its own.
+  // 0.115 repeats the command before it, which may have lines of its own.
   let at = text.startsWith("Command: ") ? text.indexOf("\nChunk ID: ") + 1 : 0;
   const lines: string[] = [];
   while (lines.length < 8) {

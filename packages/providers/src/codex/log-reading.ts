@@ -20,7 +20,7 @@ interface Turn {
   readonly id: string;
   readonly before: Usage | undefined;
   hasOutput: boolean;
-  /** The last thing in it is a call that the user broke off. */
+  /** It ends with a call that the user interrupted. */
   isAborted: boolean;
 }
 
@@ -28,20 +28,20 @@ interface Turn {
 export interface Reading {
   readonly index: LogIndex;
   readonly prefix: string;
-  /** Under which block a sub-agent's thread stands. */
+  /** The parent block of a sub-agent's thread. */
   readonly parent: BlockKey | undefined;
   readonly out: BlockEvent[];
-  /** Shows the thread of a sub-agent below a block of this one, once, where the log of it is at hand. */
+  /** Shows the thread of a sub-agent below a block of this one, once, if its log is available. */
   readonly showThread: (thread: string, below: BlockKey) => void;
   /** The thread of the first review that was not shown yet; no call has started it. */
   readonly nextReview: () => string | undefined;
   readonly keys: Set<BlockKey>;
-  /** What response items say and no event has confirmed yet. */
+  /** Response items that no event has confirmed yet. */
   readonly said: Map<string, number>;
   readonly open: Map<string, OpenCall>;
   /** Commands that run on, by their session number. */
   readonly running: Map<string, Command>;
-  /** What was last told of the session. */
+  /** The last session facts emitted. */
   toldContext: string;
   turn: Turn | undefined;
   total: Usage | undefined;
@@ -51,7 +51,7 @@ export interface Reading {
   lastImageCall: BlockKey | undefined;
   /** A compaction has been shown; the event that follows repeats it. */
   compacted: boolean;
-  /** The last line about reconnections, and how many events there were behind it. */
+  /** The last line about reconnections, and how many events came after it. */
   retry: { readonly key: BlockKey; times: number; events: number } | undefined;
 }
 

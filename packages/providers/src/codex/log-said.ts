@@ -38,7 +38,7 @@ export function readMessage(reading: Reading, record: LogRecord): void {
   if (text === "" && reading.lastImageCall !== undefined) showImages(reading, record, reading.lastImageCall);
 }
 
-/** The user's own words, told from what Codex says in the user's name: only the former were shown as a prompt. */
+/** The user's own text, separated from Codex's text in the user's role: only the former was shown as a prompt. */
 function isPrompt(index: LogIndex, payload: JsonObject, text: string): boolean {
   const kinds = objectOf(payload.internal_chat_message_metadata_passthrough).content_item_kinds;
   if (listOf(kinds).some((kind) => typeof kind === "string" && kind.startsWith("user."))) return true;
@@ -86,7 +86,7 @@ export function showAnswer(reading: Reading, record: LogRecord, text: string): v
   const { payload } = record;
   const id = wordsOf(payload.id);
   const parts = listOf(payload.content);
-  // Places are those of one part.
+  // Places are relative to one part.
   const placeOf = placesIn(parts.length === 1 && objectOf(parts[0]).text === text ? text : "");
   const citations = parts.flatMap((part) =>
     listOf(objectOf(part).annotations).flatMap((annotation) => citationOf(annotation, placeOf)),
@@ -135,7 +135,7 @@ export function showReasoning(reading: Reading, record: LogRecord): void {
   reading.out.push(...wholeBlock({ ...at(reading), key, kind: "thinking", role: "model", metadata, text }));
 }
 
-/** Runs `show` only where no response item says the same. */
+/** Runs `show` only if no response item says the same. */
 export function confirm(reading: Reading, who: string, text: string, show: (text: string) => void): void {
   const key = `${who}\n${text}`;
   const left = reading.said.get(key) ?? 0;

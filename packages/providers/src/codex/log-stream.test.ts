@@ -1,4 +1,4 @@
-/** Over all recordings of Codex: the log of a run says what its stream said. */
+/** Over all recordings of Codex: the log of a run has the same content as its stream. */
 import type { Json } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { bytesOf, logFilesOf, logs, type Recording, streams } from "../../../../test/recordings.ts";
@@ -8,7 +8,7 @@ import { normalize } from "../normalize.ts";
 import { providers } from "../registry.ts";
 import { codexParentThread, importCodexLog } from "./log.ts";
 
-/** Tools of which the stream shows nothing, also where they succeed. */
+/** Tools that the stream does not show, even if they succeed. */
 const HIDDEN = new Set([
   "write_stdin",
   "view_image",

@@ -38,9 +38,9 @@ export function showOutput(reading: Reading, record: LogRecord): void {
   const callId = textOf(record.payload.call_id) ?? "";
   const call = reading.open.get(callId);
   if (call === undefined) {
-    // What Codex puts before the model by itself, such as a goal, answers no call.
+    // Codex's own messages to the model, such as a goal, answer no call.
     if (callId === "" && wordsOf(record.payload.name) !== undefined) return;
-    // The output of a call that was dropped from the log; or one that is said again.
+    // The output of a call that was dropped from the log; or a repeated one.
     if (!reading.index.calls.has(callId))
       showUnknown(reading, record, `response_item/${textOf(record.payload.type)}`);
     return;
@@ -132,14 +132,14 @@ export function showImage(reading: Reading, record: LogRecord): void {
   );
 }
 
-/** Told already by the call it belongs to; without one it was made inside another tool, and is shown below that. */
+/** Shown already by its call; without one it was made inside another tool, and is shown below that. */
 export function readOutcomeEvent(
   reading: Reading,
   record: LogRecord,
   done: { id: string; item: ToolItem },
 ): void {
   if (reading.index.calls.has(done.id)) return;
-  // Some versions do not give searches their ids in the response items; all of them are there.
+  // Some versions omit the ids of searches in the response items; all of them are there.
   if (done.item.type === "search" && reading.index.hasNamelessSearches) return;
   const outer = [...reading.open.values()].findLast((call) => call.logged.name === CODE_MODE)?.key;
   showWhole(reading, done.id || `event-${record.ordinal}`, done.item, outer);

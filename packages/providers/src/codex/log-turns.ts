@@ -57,7 +57,8 @@ export function endTurn(reading: Reading, end: TurnEnd): void {
   reading.turn = undefined;
   if (turn === undefined) return;
   const usage = reading.total === undefined ? undefined : usageSince(reading.total, turn.before);
-  // Versions without marks do not say how a turn has ended: one that was broken off, or gave no answer, did not end well.
+  // Versions without marks do not state how a turn has ended: an interrupted one, or one without an answer,
+  // did not end well.
   const isBroken = isCut || turn.isAborted || !turn.hasOutput;
   const really: TurnEnd =
     isBroken && end.status === "done" && !reading.index.hasTasks

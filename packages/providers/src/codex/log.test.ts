@@ -20,7 +20,7 @@ import {
 } from "./testing/log-records.ts";
 
 describe("what counts", () => {
-  it("[X20] a text stands once, whichever record says it, in whatever order", () => {
+  it("[X20] a text exists once, whichever record has it, in whatever order", () => {
     const folded = read([
       meta(),
       said("user", "Hi"),
@@ -49,7 +49,7 @@ describe("what counts", () => {
     ]);
   });
 
-  it("[X20] the same text said twice stands twice", () => {
+  it("[X20] the same text twice exists twice", () => {
     const again = [event("agent_message", { message: "A" }), said("assistant", "A")];
     expect(shown(read([meta(), ...again, ...again]))).toEqual([
       ["text", "model", "A"],
@@ -167,7 +167,7 @@ describe("threads and turns", () => {
     expect(texts(said("assistant", words))).toEqual([words]);
   });
 
-  it("[X22] what a tool of the client gave, and answers that are kept", () => {
+  it("[X22] a client tool's result, and answers that are kept", () => {
     const item = {
       type: "DynamicToolCall",
       id: "c1",
@@ -194,7 +194,7 @@ describe("threads and turns", () => {
     ]);
   });
 
-  it("[X21] what Codex puts before the model by itself is not shown", () => {
+  it("[X21] Codex's own messages to the model are not shown", () => {
     const goal = {
       type: "function_call_output",
       name: "goal_objective",
@@ -211,7 +211,7 @@ describe("threads and turns", () => {
     expect(folded.blocks.map(({ text }) => text)).toEqual(["go"]);
   });
 
-  it("[X29] a sub-agent's thread stands below its call, its tokens are a message of it", () => {
+  it("[X29] a sub-agent's thread is below its call, its tokens are a message of it", () => {
     const folded = read(
       [
         meta(),
@@ -245,7 +245,7 @@ describe("threads and turns", () => {
     ]);
   });
 
-  it("[X29] a reviewer's thread stands below the notice", () => {
+  it("[X29] a reviewer's thread is below the notice", () => {
     const reviewer = [
       meta("t3", { parent_thread_id: "t1", source: { subagent: "review" } }),
       said("assistant", "{}"),
@@ -384,7 +384,7 @@ describe("threads and turns", () => {
     expect(shown(torn)).toEqual([["text", "model", "b"]]);
   });
 
-  it("[X31] a text keeps its name when the log says it a second time", () => {
+  it("[X31] a text keeps its name when the log repeats it", () => {
     const early = [
       meta(),
       prompt("a"),
@@ -413,7 +413,7 @@ describe("threads and turns", () => {
     ]);
   });
 
-  it("[X31] a call that is said again before its output ends once", () => {
+  it("[X31] a call repeated before its output ends once", () => {
     const folded = read([
       meta(),
       call("exec_command", { cmd: "x" }),
@@ -427,7 +427,7 @@ describe("threads and turns", () => {
     ]);
   });
 
-  it("[X32] notices, bookkeeping, and what nobody knows", () => {
+  it("[X32] notices, bookkeeping, and unknown records", () => {
     const folded = read([
       meta(),
       { type: "world_state", payload: {} },
@@ -465,7 +465,7 @@ describe("threads and turns", () => {
     expect(folded.blocks[0]?.metadata).toMatchObject({ notice: "retry", retryable: true });
   });
 
-  it("[E22] citations of an answer stand at their places", () => {
+  it("[E22] citations of an answer are at their places", () => {
     const text = "😀 Found it.";
     const cited = { type: "url_citation", start_index: 2, end_index: 11, url: "https://u.example" };
     const content = [{ type: "output_text", text, annotations: [cited] }];

@@ -41,7 +41,7 @@ import { completeTurn, countTokens, duration, endThread, endTurn, startTurn } fr
 
 export const importCodexLog: Importer = (files, run) => {
   const main = indexLog(files.main.lines());
-  // Only files that begin with this thread's name are read on: most of what lies beside is none of its business.
+  // Only files that begin with this thread's name are read on: most other files there are unrelated.
   const others = descendants(main.thread, files.sidecars).map((file) => indexLog(file.lines()));
   const out: BlockEvent[] = [];
   readThread(main, others, { prefix: `${run}/`, parent: undefined, out });
@@ -80,7 +80,7 @@ function descendants(thread: string | undefined, files: readonly LogFile[]): rea
   return found;
 }
 
-/** Rollouts lie in a folder per day. The threads that belong together are of the same day, or of neighbours. */
+/** Rollouts are in a folder per day. Related threads are of the same day, or of adjacent ones. */
 export const findCodexLogs: LogFinder = (list) => {
   const days = dayFolders(list).map((folder) => rollouts(list, folder));
   return days.flatMap((paths, i) => {
@@ -200,7 +200,7 @@ function readRecord(reading: Reading, record: LogRecord): void {
     case "compacted":
       return showCompaction(reading, record, textOf(record.payload.message) ?? "");
     case "inter_agent_communication_metadata":
-    // Answers to questions, which stand with their call too.
+    // Answers to questions, which their call has too.
     case "retained_context":
     case "world_state":
     case "token_usage_record":
@@ -212,7 +212,7 @@ function readRecord(reading: Reading, record: LogRecord): void {
 
 function readMeta(reading: Reading, record: LogRecord): void {
   const { payload } = record;
-  // A forked thread repeats its parent's record behind its own.
+  // A forked thread repeats its parent's records after its own.
   if (reading.parent !== undefined || textOf(payload.id) !== reading.index.thread) return;
   reading.out.push({
     type: "session",
@@ -225,7 +225,7 @@ function readMeta(reading: Reading, record: LogRecord): void {
   });
 }
 
-/** What the session works with is said before each turn: told where it is new. */
+/** Session facts come before each turn: emitted if they are new. */
 function tellContext(reading: Reading, { payload }: LogRecord): void {
   const details = codexDetails(payload);
   if (reading.parent !== undefined || Object.keys(details).length === 0) return;
@@ -269,7 +269,7 @@ function readResponseItem(reading: Reading, record: LogRecord): void {
   }
 }
 
-/** Events that tell nothing that is not told elsewhere; those that announce or grow something are none besides. */
+/** Events with information that is also elsewhere; those that announce or extend something are left out too. */
 const BOOKKEEPING: ReadonlySet<string> = new Set([
   "agent_reasoning_section_break",
   "apply_patch_approval_request",

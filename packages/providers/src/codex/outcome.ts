@@ -21,7 +21,7 @@ export interface CallFace {
   readonly remote?: boolean;
 }
 
-/** The call of a stream item. Its name is the item's: what the model called is not in the stream. */
+/** The call of a stream item. Its name is the item's: the model's own call is not in the stream. */
 export function displayOf(item: ToolItem): CallFace {
   switch (item.type) {
     case "command":
@@ -201,7 +201,7 @@ export function imageOf(part: JsonObject): JsonObject | undefined {
   return match === null ? undefined : { data: match[2] as string, mediaType: match[1] as string };
 }
 
-/** The search runs at the provider; what it found goes to the model and is not shown. */
+/** The search runs at the provider; its results go to the model and are not shown. */
 function searchOutcome(item: Search): Outcome {
   const display = displayOf(item);
   const kind = textOf(item.action?.type);
@@ -246,7 +246,7 @@ function collabRow(item: Collab, text: string): string {
   return rowOf(text) ?? plural(item.receivers.length, "agent");
 }
 
-/** `completed: There are 2 exports.`, one line an agent where there are several. */
+/** `completed: There are 2 exports.`, one line per agent if there are several. */
 export function agentsText(states: readonly AgentState[]): string {
   return states
     .map((state) => (state.message === undefined ? state.status : `${state.status}: ${state.message}`))

@@ -1,4 +1,4 @@
-/** What Codex printed and kept before 0.44: each shape is of a recorded run of the version that it names. */
+/** Codex's output and logs before 0.44: each shape is from a recorded run of the version that it names. */
 import { type BlockEvent, checkMetadata, isProblem, type Json, type JsonObject } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { type Folded, fold } from "../fold.ts";
@@ -158,7 +158,7 @@ describe("[X80] events of the inner protocol", () => {
     ]);
   });
 
-  it("a turn is whole where its answer was the last thing", () => {
+  it("a turn is complete if its answer was the last event", () => {
     const begun = msg("exec_command_begin", { call_id: "c", command: ["ls"] });
     const ended = msg("exec_command_end", { call_id: "c", exit_code: 0 });
     const status = (...events: JsonObject[]) => run([started, ...events]).turns.map((turn) => turn.status);
@@ -181,13 +181,13 @@ describe("[X80] events of the inner protocol", () => {
     expect(failed.turns).toMatchObject([{ status: "error", reason: "failed", error: "Broke" }]);
   });
 
-  it("a picture that was looked at is a call", () => {
+  it("a viewed picture is a call", () => {
     const folded = run([started, msg("view_image_tool_call", { call_id: "v", path: "/w/a.png" })]);
     const metadata = { toolName: "view_image", compactParams: "/w/a.png" };
     expect(folded.blocks).toMatchObject([{ kind: "tool_call", status: "done", metadata }]);
   });
 
-  it("what nobody knows is unknown", () => {
+  it("unknown events are unknown", () => {
     expect(run([msg("sparkle", { a: 1 })]).unknown).toEqual({ "msg/sparkle": 1 });
   });
 });

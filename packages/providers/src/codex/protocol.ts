@@ -23,7 +23,7 @@ export function newProtocol(): Protocol {
   return { begun: new Map(), usage: {}, isAnswered: false, plan: undefined, texts: 0 };
 }
 
-/** The lines in front: what the session works with, and the prompt. False for any other line. */
+/** The first lines: the session facts, and the prompt. False for any other line. */
 export function headLine(state: CodexState, out: BlockEvent[], event: JsonObject): boolean {
   if (event.type !== undefined) return false;
   const prompt = textOf(event.prompt);
@@ -40,7 +40,7 @@ export function headLine(state: CodexState, out: BlockEvent[], event: JsonObject
   return true;
 }
 
-/** The events that say the same in the later form; undefined for a type that nobody knows. */
+/** The equivalent events in the later form; undefined for an unknown type. */
 export function laterEvents(protocol: Protocol, msg: JsonObject): readonly JsonObject[] | undefined {
   const type = textOf(msg.type) ?? "";
   const read = Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined;
@@ -92,7 +92,7 @@ const EVENTS: Readonly<Record<string, Read>> = {
   deprecation_notice: (protocol, { summary }) => [warning(protocol, summary)],
 };
 
-/** Deltas of what comes whole as well, and bookkeeping. */
+/** Deltas of what also comes whole, and bookkeeping. */
 function isNothing(type: string): boolean {
   return /_(delta|section_break|response)$|^(turn_diff|user_message|shutdown_complete|raw_response_item)$/.test(
     type,
@@ -116,7 +116,7 @@ function begin(protocol: Protocol, msg: JsonObject, item: JsonObject): readonly 
   return [{ type: "item.started", item: begun }];
 }
 
-/** What a tool's end says, over what its beginning said. */
+/** What a tool's end states, over what its beginning stated. */
 function end(protocol: Protocol, msg: JsonObject, outcome: JsonObject): readonly JsonObject[] {
   const id = wordsOf(msg.call_id) ?? "";
   const { status: _, ...begun } = objectOf(protocol.begun.get(id));

@@ -11,10 +11,10 @@ const POWERSHELLS = new Set(["powershell", "pwsh"]);
 /** Where systems keep their shells, and where people install others. */
 const SHELL_FOLDERS =
   /^(|(\/usr(\/local|\/pkg)?|\/opt\/(homebrew|local))?\/s?bin\/|\/run\/current-system\/sw\/bin\/|\/data\/data\/com\.termux\/files\/usr\/bin\/|[a-z]:\\(windows|program files)\\([\w .]+\\)*)$/i;
-/** Options of PowerShell that change nothing of what is run. */
+/** Options of PowerShell that do not change what is run. */
 const POWERSHELL_FLAGS = /^-(noprofile|nologo|noninteractive|nop|noni|c|command)$/i;
 
-/** The script that a shell was asked to run; the command itself where no shell is in front. */
+/** The script that a shell runs; the command itself without a shell. */
 export function unwrapCommand(command: string): string {
   // Only a wrapper is worth reading: a command of a megabyte is not split for nothing.
   if (!/^\s*["']?[^\s"']*(sh|powershell\.exe|pwsh\.exe|cmd|cmd\.exe)["']?\s/i.test(command.slice(0, 300)))
@@ -28,7 +28,7 @@ export function unwrapWords(words: readonly string[]): string {
   return scriptOf(words) ?? joinWords(words);
 }
 
-/** Arguments as one line that a shell would read back the same way. */
+/** Arguments as one line that a shell would parse back the same way. */
 export function joinWords(words: readonly string[]): string {
   return words.map(quoteWord).join(" ");
 }

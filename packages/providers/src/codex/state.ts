@@ -6,7 +6,7 @@ import type { Todo } from "./item.ts";
 export const PROVIDER = "codex";
 
 export interface CodexStart {
-  /** The thread's tokens before this run: what a resumed thread reports includes them. */
+  /** The thread's tokens before this run: a resumed thread's numbers include them. */
   readonly previousUsage?: Usage;
 }
 
@@ -16,20 +16,20 @@ export interface OpenItem {
   readonly type: string;
   readonly toolUseId: string;
   readonly toolName: string;
-  /** What it is about: tells two open items of one type apart where ids do not. */
+  /** Its subject: distinguishes two open items of one type whose ids do not. */
   readonly about: string;
-  /** How much of its text has been written; undefined where no result block is open. */
+  /** The written length of its text; undefined if no result block is open. */
   written: string | undefined;
   todo: Todo | undefined;
 }
 
-/** What is remembered of a stream of a version before 0.44 (protocol.ts). */
+/** The state for a stream of a version before 0.44 (protocol.ts). */
 export interface Protocol {
-  /** What began and has not ended, by call id. */
+  /** Begun and not ended, by call id. */
   readonly begun: Map<string, JsonObject>;
   /** The thread's tokens so far. */
   usage: Readonly<Record<string, number>>;
-  /** Nothing has happened behind the last answer. */
+  /** Nothing has happened after the last answer. */
   isAnswered: boolean;
   plan: JsonObject | undefined;
   texts: number;
@@ -38,7 +38,7 @@ export interface Protocol {
 export interface CodexState {
   readonly run: string;
   readonly open: Map<string, OpenItem>;
-  /** Id → what the item looked like when it ended. */
+  /** Id → the item's fingerprint when it ended. */
   readonly ended: Map<string, string>;
   items: number;
   turns: number;
@@ -52,7 +52,7 @@ export interface CodexState {
   error: { readonly key: BlockKey; readonly message: string } | undefined;
   /** Where the stream is of a version before 0.44. */
   protocol: Protocol | undefined;
-  /** The last answer, and whether a retry was announced behind it. */
+  /** The last answer, and whether a retry was announced after it. */
   answer: { readonly text: string; retried: boolean } | undefined;
 }
 

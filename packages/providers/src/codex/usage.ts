@@ -7,7 +7,7 @@ import type { Json, JsonObject, Usage } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { count, usageSince } from "../usage.ts";
 
-/** `input_tokens` includes what was cached, `output_tokens` what was reasoned. */
+/** `input_tokens` includes cached tokens, `output_tokens` includes reasoning. */
 export function codexUsage(native: JsonObject): Usage {
   return {
     input: count(native.input_tokens),
@@ -18,7 +18,7 @@ export function codexUsage(native: JsonObject): Usage {
   };
 }
 
-/** One turn's usage and the thread's total behind it; a turn that reports nothing but zeros leaves the total. */
+/** One turn's usage and the thread's total after it; a turn that reports only zeros leaves the total. */
 export function turnUsage(
   native: Json | undefined,
   before: Usage | undefined,

@@ -14,7 +14,7 @@ type Gathered =
   | { readonly line: string }
   /** A value over several lines. */
   | { readonly value: string }
-  /** Lines that looked like the beginning of a value, and are none. */
+  /** Lines that looked like the beginning of a value, and are not. */
   | { readonly lines: readonly string[] };
 
 export class DocumentReader {
@@ -22,10 +22,10 @@ export class DocumentReader {
   #chars = 0;
   #depth = 0;
 
-  /** A line that is not blank, in; what is whole with it, out. */
+  /** A non-blank line in; everything completed by it out. */
   push(line: string): readonly Gathered[] {
     if (this.#lines.length === 0 && !beginsValue(line)) return [{ line }];
-    // An object has no objects without a name: the beginning was none, and the line stands for itself.
+    // An object has no nested objects without a key: the beginning was wrong, and the line is on its own.
     if (this.#isObject() && isWholeObject(line)) return [...this.#giveUp(), { line }];
     this.#lines.push(line);
     this.#chars += line.length;
@@ -34,7 +34,7 @@ export class DocumentReader {
     return this.#chars > bounds.lineBytes ? this.#giveUp() : [];
   }
 
-  /** What has begun and is not whole. */
+  /** Begun and incomplete. */
   end(): readonly string[] {
     const left = this.#lines;
     this.#clear();
@@ -64,10 +64,10 @@ export class DocumentReader {
   }
 }
 
-/** Nothing, a name or another bracket stands behind the bracket that opens a value. */
+/** Only nothing, a key or another bracket can follow the bracket that opens a value. */
 const OPENING = /^\ufeff?\s*(\{\s*("|$)|\[\s*(["{[]|$))/;
 
-/** A line that was cut in its middle seldom ends where a printer breaks lines: behind one of `{[,:`. */
+/** A line that was cut in its middle seldom ends where a printer breaks lines: after one of `{[,:`. */
 function beginsValue(line: string): boolean {
   const text = line.trimEnd();
   const last = text.charCodeAt(text.length - 1);
@@ -82,7 +82,7 @@ function isWholeObject(line: string): boolean {
   return text.startsWith("{") && text.endsWith("}") && text.length > 2 && parseText(text) !== undefined;
 }
 
-/** How many brackets the line leaves open, strings aside; no string goes over a line. */
+/** The number of brackets the line leaves open, ignoring strings; no string spans lines. */
 function depthOf(line: string): number {
   let depth = 0;
   let isInString = false;

@@ -23,14 +23,16 @@ export function parseObject(text: string, maxDepth?: number): JsonObject | undef
   return isObject(value) ? value : undefined;
 }
 
-/** The same for a line or a document that may begin with a byte order mark, or with what a crash leaves in a file. */
+/**
+ * The same for a line or a document that may begin with a byte order mark, or with the remains of a crash in a file.
+ */
 export function parseText(text: string): Json | undefined {
   const first = text.charCodeAt(0);
   if (first === 0xfeff) return parseJson(text.slice(1));
   return parseJson(first === 0 || text.endsWith("\0") ? withoutPadding(text) : text);
 }
 
-/** File systems fill what was never written with zeros. */
+/** File systems fill unwritten parts with zeros. */
 function withoutPadding(text: string): string {
   let from = 0;
   let to = text.length;
@@ -41,7 +43,7 @@ function withoutPadding(text: string): string {
 
 type ParsedLine = { readonly json: Json } | { readonly noise: string };
 
-/** The same, for callers that keep what is no JSON. */
+/** The same, for callers that keep anything but JSON. */
 export function parseLine(line: string): ParsedLine {
   const json = parseText(line);
   return json === undefined ? { noise: line } : { json };
@@ -51,10 +53,10 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether the text opens more than `maxDepth` brackets at once, strings aside. */
+/** Whether the text opens more than `maxDepth` brackets at once, ignoring strings. */
 export function isDeeper(text: string, maxDepth: number): boolean {
-  // A level costs at least `[]`, or `{"":}` for all objects but the innermost: most lines are too short for so many, or have too few
-  // brackets, and finding that out is a pass or two of memchr.
+  // A level costs at least `[]`, or `{"":}` for all objects but the innermost: most lines are too short for
+  // that many, or have too few brackets, and finding that out is a pass or two of memchr.
   const levels = maxDepth + 1;
   if (text.length < levels * 2) return false;
   const arrays = countUpTo(text, "[", levels);

@@ -28,7 +28,10 @@ export class LineReader {
   #buffer = new Uint8Array(0);
   #used = 0;
   #omitted = 0;
-  /** The last byte was a `\r` that ended a line: a `\n` right behind it belongs to it. */
+  /**
+   * The last byte was a `\r` that ended a line: a `
+   * ` right after it belongs to it.
+   */
   #afterCr = false;
   #atStart = true;
 
@@ -65,15 +68,15 @@ export class LineReader {
     return lines;
   }
 
-  /** The stream is over: what is left, as a torn line. */
+  /** The stream is over: the rest, as a torn line. */
   end(): Line[] {
     if (this.#used === 0 && this.#omitted === 0) return [];
     return [this.#take(new Uint8Array(0), true)];
   }
 
   /**
-   * Up to where the chunk holds whole lines that can be decoded together, which costs far less than one by one; `from`
-   * where it holds none, or where they need a closer look.
+   * The end of the whole lines in the chunk that can be decoded together, which is far cheaper than one by one; `from`
+   * if there are none, or if they need a closer look.
    */
   #wholeLines(chunk: Uint8Array, from: number): number {
     if (this.#used > 0 || this.#omitted > 0) return from;

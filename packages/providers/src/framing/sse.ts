@@ -23,7 +23,7 @@ export const END_MARKER = "[DONE]";
 
 const FIELDS = new Set(["event", "data", "id", "retry"]);
 
-/** llama.cpp tells what went wrong in a field of its own. */
+/** llama.cpp states an error in a field of its own. */
 const ERROR_FIELD = "error";
 
 function errorItem(line: Line, value: string): SseItem | undefined {
@@ -55,8 +55,8 @@ export class SseReader {
   }
 
   /**
-   * Whether the event is over though no blank line has said so, as where they were lost: a second name, or more data
-   * behind data that is a whole value, which could be no part of it.
+   * Whether the event is over without a blank line, as if they were lost: a second name, or more data after a complete
+   * value, which could be no part of it.
    */
   #endsBefore(field: string): boolean {
     const [only] = this.#data;

@@ -168,7 +168,7 @@ it("[X51] to-do lists, other tools, rows", () => {
   expect(listed?.metadata).toMatchObject({ compactParams: "/w/", success: true });
 });
 
-it.each(["__proto__", "constructor", "toString"])("[X51] a tool named %s is one like others", (name) => {
+it.each(["__proto__", "constructor", "toString"])("[X51] a tool named %s is an ordinary one", (name) => {
   expect(result(name, {}, { output: "x" })).toMatchObject({ kind: "tool_result", text: "x" });
 });
 
@@ -239,7 +239,7 @@ it("[X52] errors: at the end, and on the way", () => {
   expect(folded.turns).toMatchObject([{ status: "error", reason: "failed", error: "Invalid value" }]);
 });
 
-it("[X52] what is not known is kept", () => {
+it("[X52] unknown events are kept", () => {
   const folded = run(init, say("a"), { type: "thought", timestamp: at, content: "hm" }, say("b"), null, end);
   expect(folded.unknown).toEqual({ thought: 1, "(null)": 1 });
   expect(folded.blocks.filter((block) => block.kind === "text").map((block) => block.text)).toEqual([

@@ -183,7 +183,7 @@ function startTool(state: State, out: BlockEvent[], event: JsonObject): void {
   out.push(...startCall({ ...call, compactParams: paramsRow(call.toolName, call.input), at: state.at }));
 }
 
-/** A result whose call was never announced is shown for what it is. */
+/** A result whose call was never announced is shown by itself. */
 function endTool(state: State, out: BlockEvent[], event: JsonObject): void {
   const id = textOf(event.tool_id) ?? "";
   const call = state.calls.get(id);
@@ -258,7 +258,10 @@ function modelsOf(stats: JsonObject): { models?: readonly string[] } {
   return models.length === 0 ? {} : { models };
 }
 
-/** `input_tokens` includes what was cached. Thoughts are in no field of their own, but for a whole answer's, which counts by model. */
+/**
+ * `input_tokens` includes cached tokens. Thoughts have no field of their own, except in a whole answer, which counts by
+ * model.
+ */
 function usageOf(stats: JsonObject): Usage {
   const tokens = Object.values(objectOf(stats.models)).flatMap((model) => objectOf(model).tokens ?? []);
   if (tokens.length > 0) return tokens.map((each) => modelUsage(objectOf(each))).reduce(addUsage);

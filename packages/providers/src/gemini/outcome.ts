@@ -94,7 +94,7 @@ function writeOutcome(end: ToolEnd): Outcome | undefined {
   return changesOutcome([isNew ? newFile(path, content) : overwrittenFile(path, content)], end.output);
 }
 
-/** The edit as it was asked for. */
+/** The edit as requested. */
 function replaceOutcome(end: ToolEnd): Outcome | undefined {
   const path = textOf(end.input.file_path);
   const before = textOf(end.input.old_string);

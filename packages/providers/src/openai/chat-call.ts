@@ -46,7 +46,7 @@ function callOf(
 ): ChatCall {
   const index = wholeOf(native.index);
   const isBare = wordsOf(native.id) === undefined && wordsOf(body.name) === undefined;
-  // A piece that could begin no call goes on with the last one, though a wrong index says otherwise.
+  // A piece that could begin no call continues the last one, despite a wrong index.
   const byIndex = index === undefined ? undefined : choice.byIndex.get(index);
   const known = byIndex ?? (index === undefined || isBare ? choice.calls.at(-1) : undefined);
   const same = known === undefined ? undefined : sameCall(choice, known, native, body, inThisChunk);
@@ -80,7 +80,7 @@ function sameCall(
   return isNew ? undefined : known;
 }
 
-/** Without an id, and with the index of another call or none, a name begins a call if the last one can take no more. */
+/** Without an id, and with the index of another call or none, a name begins a call if the last one is complete. */
 function beginsCall(last: ChatCall, body: JsonObject, inThisChunk: ReadonlySet<ChatCall>): boolean {
   if (wordsOf(body.name) === undefined || last.name === undefined) return false;
   return inThisChunk.has(last) || parseJson(last.input, bounds.inputDepth) !== undefined;

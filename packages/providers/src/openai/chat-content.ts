@@ -9,7 +9,7 @@ import type { Json, JsonObject } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, textOf, wordsOf } from "../read.ts";
 
-/** Vendors' names for reasoning, and those that they will come up with; the last word tells what is no text of it. */
+/** Vendors' names for reasoning, including future ones; the last word excludes fields that are not its text. */
 const THOUGHT = /^(reasoning|thinking|thoughts?)(_|$)/;
 const SEALED = /_(opaque|signature|encrypted\w*|data)$/;
 const ABOUT = /_(id|ids|effort|format|tokens|type|status)$/;
@@ -40,7 +40,7 @@ export interface Seal {
   readonly opaque?: string;
 }
 
-/** What seals the reasoning: a signature of its text, or the reasoning itself where nobody can read it. */
+/** The seal of the reasoning: a signature of its text, or the encrypted reasoning itself. */
 export function sealOf(delta: JsonObject): Seal {
   const fields = thoughtFields(delta);
   if (fields.length === 0) return {};
@@ -57,7 +57,7 @@ export function sealOf(delta: JsonObject): Seal {
   return given({ signature: joined(signatures), opaque: joined(opaque) });
 }
 
-/** Gemini's reasoning is marked content in tags; the one that ends it stands in front of the answer. */
+/** Gemini's reasoning is marked content in tags; the closing one comes before the answer. */
 export function thoughtApart(delta: JsonObject, isThinking: boolean): JsonObject {
   const content = textOf(delta.content) ?? "";
   const isThought = objectOf(objectOf(delta.extra_content).google).thought === true;
@@ -108,14 +108,14 @@ export function imageOf(native: Json): JsonObject | undefined {
   return url === undefined ? undefined : imageMetadata(url);
 }
 
-/** An address that holds the image itself is kept as its data. */
+/** A data URL is stored as its data. */
 export function imageMetadata(url: string): JsonObject {
   const inline = /^data:([\w.+/-]+);base64,/.exec(url);
   if (inline === null) return { url };
   return { mediaType: inline[1] as string, data: url.slice(inline[0].length) };
 }
 
-/** Usage stands in the event; with some vendors in a corner of it. */
+/** Usage is in the event; some vendors put it elsewhere in it. */
 export function usageOf(event: JsonObject): JsonObject | undefined {
   const places = [
     event.usage,
@@ -125,7 +125,7 @@ export function usageOf(event: JsonObject): JsonObject | undefined {
   return places.find(isObject);
 }
 
-/** What it cost, where the vendor says so: a sum, or a bill that has one. */
+/** The cost, if the vendor states it: a sum, or a bill that has one. */
 export function costOf(usage: JsonObject | undefined): number | undefined {
   const cost = usage?.cost;
   return numberOf(cost) ?? numberOf(objectOf(cost).total_cost);
@@ -137,7 +137,7 @@ export function sourcesOf(event: JsonObject): readonly Json[] {
   return lists.find((list) => list.length > 0) ?? [];
 }
 
-/** What went wrong, where an event says so: for the whole answer or for one choice. */
+/** An error in an event: for the whole answer or for one choice. */
 export function errorOf(event: JsonObject): Json | undefined {
   const errors = [event.error, ...listOf(event.choices).map((choice) => objectOf(choice).error)];
   const status = objectOf(event.base_resp);

@@ -59,7 +59,7 @@ function open(
   ];
 }
 
-/** The answer is over: what has given no output has none. */
+/** The answer is over: calls without output have none. */
 export function closeExecuted(choice: Choice, how: "done" | "interrupted"): readonly BlockEvent[] {
   const left = [...choice.executed.values()].filter(({ isEnded }) => !isEnded);
   for (const tool of left) tool.isEnded = true;

@@ -10,7 +10,7 @@ export interface ChatCall {
   key: BlockKey | undefined;
   id: string | undefined;
   name: string | undefined;
-  /** What a custom tool takes is plain text. */
+  /** A custom tool takes plain text. */
   isPlain: boolean;
   input: string;
 }
@@ -24,7 +24,7 @@ export interface Choice {
   /** Calls by the index that the server gives them. */
   readonly byIndex: Map<number, ChatCall>;
   finishReason: string | undefined;
-  /** What it has said so far: a whole message that repeats it at the end says only the rest. */
+  /** Its text so far: a whole message that repeats it at the end adds only the rest. */
   readonly said: Set<SaidName | "call">;
   /** What seals the thinking that is open, or all of it where none of it can be read. */
   seal: Seal;
@@ -58,7 +58,7 @@ export interface ChatState {
   completion: Completion | undefined;
 }
 
-/** Only where several answers were asked for. */
+/** Only if several answers were requested. */
 export function choiceLabel(choice: Choice): JsonObject {
   return choice.index === 0 ? {} : { label: `choice ${choice.index + 1}` };
 }

@@ -1,4 +1,4 @@
-/** Chat Completions, and what the many servers that speak it make of it. */
+/** Chat Completions, and the variations of the many servers that speak it. */
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import { checkMetadata, isProblem } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
@@ -33,7 +33,7 @@ const done = "[DONE]";
 
 const shown = ({ blocks }: Folded) => blocks.map(({ kind, status, text }) => [kind, status, text].join("|"));
 
-describe("[O7] what is said", () => {
+describe("[O7] text", () => {
   it.each<[string, readonly Json[], readonly string[]]>([
     [
       "text",
@@ -172,7 +172,7 @@ describe("[O7] what is said", () => {
     expect(run([withList, finish]).blocks[0]?.metadata.citations).toEqual([{ url: "https://a" }]);
   });
 
-  it("[E22] citations stand at their places in a text that comes in pieces", () => {
+  it("[E22] citations are at their places in a text that comes in pieces", () => {
     const cited = { url: "https://u.example", title: "t", start_index: 2, end_index: 11 };
     const annotations = [{ type: "url_citation", url_citation: cited }];
     const pieces = ["😀 Fou", "nd it.", " More."].map((content) => chunk({ content }));
@@ -190,7 +190,7 @@ describe("[O7] what is said", () => {
     ]);
   });
 
-  it("a part that nobody knows is unknown", () => {
+  it("an unknown part is unknown", () => {
     expect(run([chunk({ content: [{ type: "hologram" }] }), finish]).unknown).toEqual({
       "content/hologram": 1,
     });
@@ -473,7 +473,7 @@ describe("[O9] ends", () => {
     expect(folded.turns).toHaveLength(2);
   });
 
-  it("so is one that comes after another was cut", () => {
+  it("so is one after another that was cut", () => {
     const second = { ...(chunk({ content: "c" }, "stop") as JsonObject), id: "c2" };
     const folded = run([chunk({ content: "a" }), chunk({ content: "b" }), second, done]);
     expect(shown(folded)).toEqual(["text|error|ab", "text|done|c"]);

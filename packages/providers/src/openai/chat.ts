@@ -34,7 +34,7 @@ import {
 } from "./chat-state.ts";
 import { citationsOf, endTurn, errorBlock, startBlock, startTurn, unknownIn, wholeBlock } from "./turn.ts";
 
-/** Whether an event is one of this API's, or of its older sister, whose choices hold a plain `text`. */
+/** Whether an event is one of this API's, or of its predecessor, whose choices hold a plain `text`. */
 export function isChatEvent(event: JsonObject): boolean {
   return (
     Array.isArray(event.choices) ||
@@ -81,14 +81,14 @@ function current(state: ChatState, event: JsonObject): [Completion, readonly Blo
   return [completion, [...before, start]];
 }
 
-/** Some servers make up an id for every chunk: another one is another answer only behind an id that stayed, or an end. */
+/** Some servers make up an id for every chunk: a new id is another answer only after an id that stayed, or an end. */
 function belongs(open: Completion, id: string | undefined, event: JsonObject): boolean {
   if (id === undefined || open.id === undefined || id === open.id) return true;
-  if (listOf(event.choices).length === 0) return true; // usage, filters: about what was said
+  if (listOf(event.choices).length === 0) return true; // usage, filters: about the previous text
   return open.finishReason === undefined && !open.hasSteadyId;
 }
 
-/** The end marker, the end of the stream, or another completion. `isMarked`: the server said that it was the end. */
+/** The end marker, the end of the stream, or another completion. `isMarked`: the server marked the end. */
 export function endChat(state: ChatState, isMarked = false): readonly BlockEvent[] {
   const completion = state.completion;
   if (completion === undefined) return [];
@@ -190,7 +190,7 @@ function think(completion: Completion, choice: Choice, delta: JsonObject): reado
   return [...events, ...started];
 }
 
-/** Reasoning that nobody can read, and that was told behind the first words, is a block at the end. */
+/** Encrypted reasoning that comes after the first text is a block at the end. */
 function sealedAlone(completion: Completion, choice: Choice): readonly BlockEvent[] {
   const { opaque } = choice.seal;
   choice.seal = {};

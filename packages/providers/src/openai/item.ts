@@ -19,19 +19,19 @@ export interface ItemCall {
   readonly toolName: string;
   /** Runs at the provider. */
   readonly remote: boolean;
-  /** Its result comes as an item of its own, or from the caller; otherwise its own item says what came of it. */
+  /** Its result comes as an item of its own, or from the caller; otherwise its own item has its outcome. */
   readonly waits: boolean;
   readonly server?: string | undefined;
-  /** The input as text, as far as the item has it; empty where it streams. */
+  /** The input as text, as far as the item has it; empty if it streams. */
   readonly inputText: string;
   /** The input is plain text, not JSON. */
   readonly isPlain?: boolean;
   readonly ask?: Ask | undefined;
-  /** Its input has delta events of its own, so that what the item holds at first may come again. */
+  /** Its input has delta events of its own, so the item's initial input may be repeated. */
   readonly streams?: boolean;
 }
 
-/** The call that an item is; undefined for an item that is none. */
+/** The call that an item is; undefined for other items. */
 export function itemCall(item: JsonObject): ItemCall | undefined {
   const type = textOf(item.type) ?? "";
   const toolUseId = wordsOf(item.call_id) ?? wordsOf(item.id) ?? "";
@@ -94,14 +94,14 @@ const INPUTS: Readonly<Record<string, (item: JsonObject) => Json | undefined>> =
   program: (item) => pick(item, "code"),
 };
 
-/** What the model wants to do, and what the API wants somebody to agree to first. */
+/** The model's request that the API wants somebody to approve first. */
 function computerInput(item: JsonObject): Json | undefined {
   const action = item.action ?? pick(item, "actions");
   const isChecked = listOf(item.pending_safety_checks).length > 0;
   return isChecked && isObject(action) ? { ...action, ...pick(item, "pending_safety_checks") } : action;
 }
 
-/** The input of a call whose text is whole; undefined where it is no JSON. */
+/** The input of a call whose text is complete; undefined if it is no JSON. */
 export function inputFrom(call: ItemCall, text: string): Json | undefined {
   if (call.isPlain === true) return text;
   return text.trim() === "" ? {} : parseJson(text, bounds.inputDepth);
@@ -132,7 +132,7 @@ export function itemOutcome(item: JsonObject, input: Json | undefined): Outcome 
   }
 }
 
-/** A tool that nobody has told us about says what came of it under one of these names. */
+/** An unknown tool states its outcome under one of these names. */
 const RESULTS = ["output", "outputs", "result", "results"] as const;
 
 function saidResult(item: JsonObject): Omit<Outcome, "failed"> {
@@ -203,7 +203,7 @@ export function outputOutcome(item: JsonObject, input: Json | undefined): Outcom
   }
 }
 
-/** Shell output as it is when whole: one command block over all commands. */
+/** Complete shell output: one command block over all commands. */
 function shellOutcome(output: readonly Json[], input: Json | undefined): Outcome {
   const parts = output.filter(isObject);
   const last = objectOf(parts.at(-1)?.outcome);
@@ -345,7 +345,7 @@ function jsonText(value: Json | undefined): string {
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
-/** Commands stand first, so that what streamed is a beginning of what is whole. */
+/** Commands come first, so that the streamed text is a prefix of the whole. */
 function commandsFirst(action: Json | undefined): Json | undefined {
   if (!isObject(action)) return undefined;
   const { commands, ...others } = action;
@@ -358,7 +358,7 @@ function pick(item: JsonObject, ...names: readonly string[]): JsonObject {
   return Object.fromEntries(picked.map((name) => [name, item[name] as Json]));
 }
 
-/** The input of a tool that nobody has told us about: all that is neither its name nor its result. */
+/** The input of an unknown tool: everything but its name and its result. */
 function rest(item: JsonObject): JsonObject {
   const others = Object.entries(item).filter(([name]) => !NOT_INPUT.has(name));
   return Object.fromEntries(others);

@@ -101,7 +101,7 @@ export function addCommand(response: Response, event: JsonObject): readonly Bloc
   return [...started, ...appendInput(call, opening + inJson(textOf(event.command) ?? ""))];
 }
 
-/** A piece of text as it stands inside a JSON string. */
+/** A piece of text as it appears inside a JSON string. */
 export function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
@@ -133,7 +133,7 @@ export function doneCall(
   return events;
 }
 
-/** The authoritative text: its rest where it goes on from what streamed, otherwise it is told when the call ends. */
+/** The authoritative text: its rest if it continues the streamed one, otherwise it is set when the call ends. */
 function settleText(open: OpenCall, whole: string): readonly BlockEvent[] {
   const streamed = open.text;
   if (whole === "" || whole === streamed) return [];
@@ -195,7 +195,7 @@ export function partialImage(response: Response, event: JsonObject): readonly Bl
   return [{ type: "block-meta", key: open.key, metadata: { progress: `Partial image ${number}` } }];
 }
 
-/** The API only asks for the tool: the call waits for a result that does not come in this stream. */
+/** The API only requests the tool: the call waits for a result that does not come in this stream. */
 export function owe(call: OpenCall): readonly BlockEvent[] {
   call.isEnded = true;
   const text: BlockEvent[] = call.isRewritten
@@ -204,7 +204,7 @@ export function owe(call: OpenCall): readonly BlockEvent[] {
   return [...text, { type: "block-meta", key: call.key, metadata: { waiting: "result" } }];
 }
 
-/** Ends a call that will have no more of a result. */
+/** Ends a call that will get no more of a result. */
 export function leaveCall(call: OpenCall, how: "done" | "interrupted"): readonly BlockEvent[] {
   call.isEnded = true;
   const end = how === "done" ? ({ status: "done" } as const) : ({ status: "error", reason: how } as const);
@@ -267,7 +267,7 @@ export function doneOutput(response: Response, native: JsonObject, id: string): 
   ];
 }
 
-/** The approval that the call has asked for was given or refused. */
+/** The call's approval was granted or refused. */
 function answerAsk({ key, call: { ask } }: OpenCall, isDenied: boolean): readonly BlockEvent[] {
   if (ask === undefined) return [];
   const state = isDenied ? "denied" : "allowed";

@@ -17,7 +17,7 @@ export function isItemList({ object, data }: JsonObject): boolean {
   return object === "list" && isObject(first) && wordsOf(first.type) !== undefined;
 }
 
-/** The endpoint lists the latest first unless it is asked not to: an answer stands before its question. */
+/** The endpoint lists the latest first by default: an answer comes before its question. */
 export function isBackward(items: readonly JsonObject[]): boolean {
   const calls = new Set<string>();
   for (const item of items) {
@@ -30,7 +30,7 @@ export function isBackward(items: readonly JsonObject[]): boolean {
   return calls.size === 0 && roles[0] === "assistant" && roles.at(-1) !== "assistant";
 }
 
-/** What a person, or who instructs the model, said: texts and images, a block each. */
+/** Text and images of a user, system or developer message, a block each. */
 export function promptBlocks(response: Response, item: JsonObject): readonly BlockEvent[] {
   const role = item.role === "user" ? ("user" as const) : ("system" as const);
   const parts = typeof item.content === "string" ? [{ text: item.content }] : listOf(item.content);

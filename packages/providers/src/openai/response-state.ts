@@ -17,7 +17,7 @@ export interface Part {
   annotations: readonly Json[];
   /** For reasoning: which summary or content part was last written to. */
   section: number;
-  /** The whole text, where the event that says it says something else than the deltas did. */
+  /** The whole text, if its event differs from the deltas. */
   whole?: string;
 }
 
@@ -25,7 +25,7 @@ export interface OpenCall {
   readonly key: BlockKey;
   readonly call: ItemCall;
   text: string;
-  /** The input as it stood in the item when it was added: shown if nothing streams. */
+  /** The item's input when it was added: shown if nothing streams. */
   first: string;
   input: Json | undefined;
   isRunning: boolean;
@@ -45,7 +45,7 @@ export interface Item {
   call: OpenCall | undefined;
   /** For an output item: the call whose result it streams. */
   answered: OpenCall | undefined;
-  /** The open block of an item whose type nobody knows. */
+  /** The open block of an item of unknown type. */
   unknown: BlockKey | undefined;
   isDone: boolean;
 }
@@ -57,7 +57,7 @@ export interface Response {
   readonly calls: Map<BlockKey, OpenCall>;
   /** The items of a body that came before its response was over: shown if nothing more comes. */
   unfinished: readonly Json[];
-  /** The highest sequence number so far; and up to which one a stream that has begun again says nothing new. */
+  /** The highest sequence number so far; and up to which one a restarted stream repeats. */
   lastNumber: number;
   repeatsTo: number;
   /** Sound has come, and the words that it says. */
@@ -85,7 +85,7 @@ export function indexIn(response: Response, event: JsonObject): number {
   return indexOfId(response, id) ?? nextIndex(response, isObject(event.item) || wordsOf(id) !== undefined);
 }
 
-/** An event that names no item, as those of audio do, goes on with the last one. */
+/** An event that names no item, as those of audio do, continues the last one. */
 function nextIndex(response: Response, isNamed: boolean): number {
   const last = isNamed ? undefined : [...response.items].at(-1);
   return last === undefined || last[1].isDone ? response.items.size : last[0];
@@ -98,7 +98,7 @@ export function indexOfId(response: Response, native: Json | undefined): number 
   return undefined;
 }
 
-/** The item that an event belongs to; one is made for events whose item was never added. */
+/** An event's item; one is created for events whose item was never added. */
 export function itemOf(response: Response, event: JsonObject, type: string): Item {
   const index = indexIn(response, event);
   const known = response.items.get(index);

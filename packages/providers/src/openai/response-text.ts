@@ -18,7 +18,7 @@ function partName(event: JsonObject): string {
   return String(wholeOf(event.content_index) ?? 0);
 }
 
-/** A part that has ended and is written to again goes on as a block of its own: nothing is dropped. */
+/** An ended part that is written to again continues as a block of its own: nothing is dropped. */
 function openText(
   response: Response,
   item: Item,

@@ -1,4 +1,4 @@
-/** The Responses API beyond what the recordings hold: every kind of item, and events that come wrong. */
+/** The Responses API beyond the recordings: every kind of item, and events out of order. */
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import { checkMetadata, isProblem } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
@@ -68,7 +68,7 @@ function everyWay(item: JsonObject): Folded[] {
 }
 
 describe("items", () => {
-  it("[E22] citations stand at their places, however the answer comes", () => {
+  it("[E22] citations are at their places, however the answer comes", () => {
     const text = "😀 Found it. More.";
     const cited = {
       type: "url_citation",
@@ -492,7 +492,7 @@ describe("streams", () => {
     expect(shown(folded)).toEqual(["text|done|ab|"]);
   });
 
-  it("[O4] an input that stood in the item at first does not come twice", () => {
+  it("[O4] an item's initial input is not doubled", () => {
     const call = {
       id: "m",
       type: "mcp_call",
@@ -536,12 +536,12 @@ describe("streams", () => {
       done(call),
       completed(),
     ]);
-    // What streamed stays as it was said; what counts, and is sent back, is the input.
+    // The streamed text stays unchanged; the input counts, and is sent back.
     expect(shown(folded)).toEqual(['tool_call|running|{"ci":"Z"}|']);
     expect(folded.blocks[0]?.metadata.input).toEqual({ city: "Z" });
   });
 
-  it("[O4] a whole text that only its own event says counts, also where the stream is cut behind it", () => {
+  it("[O4] a whole text that only its own event has counts, even if the stream is cut after it", () => {
     const said = run([
       created,
       event("output_text.delta", { content_index: 0, delta: "Hel" }),
@@ -570,7 +570,7 @@ describe("streams", () => {
     expect(folded.turns).toHaveLength(1);
   });
 
-  it("[O6] events that name no item go on with the last one", () => {
+  it("[O6] events that name no item continue the last one", () => {
     const delta = (type: string, text: string) => ({ type: `response.${type}.delta`, delta: text });
     const spoken = run([
       created,
@@ -588,7 +588,7 @@ describe("streams", () => {
     expect(shown(run([created, sound, sound, completed()]))).toEqual(["text|done|[audio]|"]);
   });
 
-  it("[P19] an item that nobody knows is one block with its last state, also where it is cut", () => {
+  it("[P19] an unknown item is one block with its last state, even if it is cut", () => {
     const item = (state: number): JsonObject => ({ type: "hologram", id: "h", state });
     const whole = run([created, added(item(1)), done(item(2)), completed([item(2)])]);
     expect(whole.blocks).toMatchObject([{ kind: "unknown", status: "done" }]);
@@ -606,7 +606,7 @@ describe("streams", () => {
     expect(folded.blocks[0]?.metadata.error).toBe("Bad");
   });
 
-  it("[O1] what comes after the end of its item is kept", () => {
+  it("[O1] events after the end of their item are kept", () => {
     const folded = run([
       created,
       done({ id: "m", type: "message", content: [{ type: "output_text", text: "a" }] }),
@@ -720,7 +720,7 @@ describe("ends", () => {
     expect(folded.faults).toEqual([]);
   });
 
-  it("[O5] an error that comes again behind the failed response is shown once", () => {
+  it("[O5] an error repeated after the failed response is shown once", () => {
     const error = { code: "server_error", message: "Broke" };
     const failed = { type: "response.failed", response: { id: "resp_1", status: "failed", error } };
     const folded = run([created, failed, { type: "error", ...error, param: null }]);

@@ -58,7 +58,7 @@ export interface ResponsesState {
   readonly count: Count;
   readonly runsTools: boolean;
   response: Response | undefined;
-  /** The answer that ended last: it may be told to have failed twice, under its id or with the same words. */
+  /** The last ended answer: it may be reported as failed twice, under its id or with the same text. */
   endedId: string | undefined;
   endedError: string | undefined;
 }
@@ -84,7 +84,7 @@ export function stepResponses(state: ResponsesState, event: JsonObject): readonl
   return [...started, ...stepIn(response, name, event)];
 }
 
-/** Who asks for a running response again gets its events from the first one on. */
+/** Requesting a running response again returns its events from the first one on. */
 function isRepeated(response: Response, name: string, number: number | undefined): boolean {
   if (name === "created") response.repeatsTo = response.lastNumber;
   if (number === undefined) return false;
@@ -103,10 +103,10 @@ function stepIn(response: Response, name: string, event: JsonObject): readonly B
 
 const OPENINGS = new Set(["created", "queued", "in_progress"]);
 const ENDS = new Set(["completed", "failed", "incomplete", "cancelled", "done"]);
-/** Says only that something goes on; the items say what. */
+/** Only says that something continues; the items say what. */
 const PROGRESS = /^(\w+_call|mcp_list_tools|compaction)\.(?!delta$)\w+$/;
 
-/** Events that no table has, of servers and tools that are new: what they are like tells what they say. */
+/** Unlisted events, of new servers and tools: their shape decides. */
 function stepAlike(name: string, event: JsonObject): Step | undefined {
   if (/^reasoning\w*\.(added|delta|done)$/.test(name)) return thinkAlike(name);
   const delta = textOf(event.delta);
@@ -221,7 +221,7 @@ export function failResponse(state: ResponsesState, event: JsonObject): readonly
   return [...started, ...closed, ...events, ...end];
 }
 
-/** A body. One that was asked for before its response was over is followed by another, or was cut. */
+/** A body. One that was requested before its response was over is followed by another, or was cut. */
 function wholeResponse(state: ResponsesState, answer: JsonObject): readonly BlockEvent[] {
   const status = wordsOf(answer.status) ?? "completed";
   if (!OPENINGS.has(status)) return endResponse(state, answer, status);
@@ -231,7 +231,7 @@ function wholeResponse(state: ResponsesState, answer: JsonObject): readonly Bloc
   return started;
 }
 
-/** Items as an endpoint lists them, the latest first or last; a person's message begins a turn. */
+/** Items as an endpoint lists them, the latest first or last; a user message begins a turn. */
 export function stepItems(state: ResponsesState, list: readonly Json[]): readonly BlockEvent[] {
   const items = list.filter(isObject);
   const events: BlockEvent[] = [];
@@ -252,7 +252,7 @@ function endItems(state: ResponsesState): readonly BlockEvent[] {
   return [...closeAll(state, response, "done"), ...finish(state, response, { status: "done" })];
 }
 
-/** The stream has ended without saying so. */
+/** The stream has ended without an end event. */
 export function endOfStream(state: ResponsesState): readonly BlockEvent[] {
   const response = state.response;
   if (response === undefined) return [];
@@ -326,7 +326,7 @@ function addItem(response: Response, event: JsonObject): readonly BlockEvent[] {
   return type === "message" || Object.hasOwn(NOTICES, type) ? [] : openUnknown(response, item, native);
 }
 
-/** Its last state is its text: what is done says it again. */
+/** Its last state is its text: the done event repeats it. */
 function openUnknown(response: Response, item: Item, native: JsonObject): readonly BlockEvent[] {
   const [start] = unknownItem(response, native);
   if (start?.type === "block-start") item.unknown = start.key;
@@ -349,7 +349,7 @@ function doneItems(response: Response, output: readonly Json[]): readonly BlockE
   );
 }
 
-/** The item is whole: ends what streamed, says what was not said. */
+/** The item is complete: ends its stream, adds what is missing. */
 function doneItem(response: Response, native: JsonObject, index: number): readonly BlockEvent[] {
   const type = textOf(native.type) ?? "";
   const known = response.items.get(index);
@@ -369,7 +369,7 @@ function doneItem(response: Response, native: JsonObject, index: number): readon
   return noticeItem(response, native);
 }
 
-/** Items that tell something about the response rather than say something in it. */
+/** Items about the response rather than content of it. */
 function noticeItem(response: Response, native: JsonObject): readonly BlockEvent[] {
   const type = textOf(native.type) ?? "";
   const notice = Object.hasOwn(NOTICES, type) ? NOTICES[type] : undefined;

@@ -156,7 +156,7 @@ export function messageOf(event: JsonObject): string {
   return said ?? textOf(event.error) ?? JSON.stringify(event);
 }
 
-/** Whether an event that is neither API's tells of a failure: gateways and servers have forms of their own. */
+/** Whether an event of neither API reports a failure: gateways and servers have forms of their own. */
 export function isFailure(event: JsonObject): boolean {
   if (event.type === "error" || event.object === "error") return true;
   if (isObject(event.error) || typeof event.error === "string") return true;

@@ -87,7 +87,7 @@ describe("[O51] reasoning, under whatever name", () => {
 
   const sealed = { reasoning_details: [{ type: "reasoning.encrypted", data: "E" }] };
 
-  it("what nobody can read is a redacted block, in its place", () => {
+  it("unreadable reasoning is a redacted block, in its place", () => {
     const { blocks } = run([chunk(sealed), chunk(sealed), chunk({ content: "Yes" }), finish]);
     expect(blocks).toMatchObject([
       { kind: "thinking", text: "", metadata: { redacted: true, opaque: "EE" } },
@@ -95,14 +95,14 @@ describe("[O51] reasoning, under whatever name", () => {
     ]);
   });
 
-  it("and tears no text in two where it comes late", () => {
+  it("and splits no text in two if it comes late", () => {
     const late = run([chunk({ content: "Ye" }), chunk(sealed), chunk({ content: "s" }), finish]);
     expect(shown(late)).toEqual(["text done Yes", "thinking done "]);
   });
 });
 
 describe("[O8] pieces of calls with a wrong index", () => {
-  it("one that could begin no call goes on with the last", () => {
+  it("one that could begin no call continues the last", () => {
     const { blocks } = run([
       piece({ index: 0, id: "a", function: { name: "f", arguments: "{}" } }),
       piece({ index: 0, id: "b", function: { name: "g", arguments: "" } }),
@@ -161,7 +161,7 @@ describe("[O9] how it ends", () => {
     expect(read(`${event}error: no JSON\n\n`).unknown).toEqual({ "(not JSON)": 1 });
   });
 
-  it("what it cost, where the server says so", () => {
+  it("the cost, if the server states it", () => {
     const usage = { prompt_tokens: 1, completion_tokens: 1 };
     const cost = (value: Json) =>
       run([chunk({ content: "a" }, "stop", { usage: { ...usage, cost: value } })]);
@@ -171,7 +171,7 @@ describe("[O9] how it ends", () => {
   });
 });
 
-describe("[O10] a whole message behind its chunks", () => {
+describe("[O10] a whole message after its chunks", () => {
   const message = {
     role: "assistant",
     content: "Yes",
@@ -209,7 +209,7 @@ describe("[O10] a whole message behind its chunks", () => {
 describe("[O52] tools that the server has run", () => {
   const tool = (more: JsonObject) => chunk({ executed_tools: [{ index: 0, type: "search", ...more }] });
 
-  it("are calls with results, told at once or bit by bit", () => {
+  it("are calls with results, reported at once or bit by bit", () => {
     const asked = { arguments: '{"query":"x"}' };
     const found = {
       output: "Sunny",

@@ -183,7 +183,7 @@ it("[X41] lists, sub-agents, counts, images", () => {
   expect(image.metadata.images).toEqual([{ data: "aGk=", mediaType: "image/png" }]);
 });
 
-it.each(["__proto__", "constructor", "toString"])("[X41] a tool named %s is one like others", (name) => {
+it.each(["__proto__", "constructor", "toString"])("[X41] a tool named %s is an ordinary one", (name) => {
   expect(result(tool(name, { output: "x" }))).toMatchObject({ kind: "tool_result", text: "x" });
 });
 
@@ -292,7 +292,7 @@ it("[X43] how a turn ends", () => {
   expect(failed.blocks[0]?.metadata.details).toEqual({ statusCode: 400 });
 });
 
-it("[X43] what is not known is kept", () => {
+it("[X43] unknown events are kept", () => {
   const state = opencodeAdapter.start("run");
   const events = [
     ...opencodeAdapter.step(state, { type: "session_share", sessionID: "s", url: "u" })[1],

@@ -25,7 +25,7 @@ import { count } from "../usage.ts";
 import { completedOutcome, failedOutcome, type ToolState } from "./outcome.ts";
 
 const PROVIDER = "opencode";
-/** Finish reasons after which the loop goes on. */
+/** Finish reasons after which the loop continues. */
 const GOES_ON = new Set(["tool-calls", "unknown"]);
 const TRUNCATED = { reason: "truncated" } as const;
 
@@ -165,7 +165,7 @@ function finishStep(state: State, out: BlockEvent[], part: JsonObject): void {
   endTurn(state, out, { status: "done", stopReason: reason, ...(reason === "length" ? TRUNCATED : {}) });
 }
 
-/** Cached tokens stand beside `input`. Reasoning stands beside `output` where the total says so. */
+/** Cached tokens are beside `input`. Reasoning is beside `output` if the total says so. */
 function stepUsage(tokens: JsonObject): Usage {
   const cache = objectOf(tokens.cache);
   const cacheRead = count(cache.read);

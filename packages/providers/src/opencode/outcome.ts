@@ -142,7 +142,7 @@ export function numberedLines(output: string): { text: string; startLine: number
   return { text: lines.map((match) => match[2]).join("\n"), startLine: Number(first[1]) };
 }
 
-/** What stands between the first `from` and the next `to`. A pattern would look for the end from every beginning. */
+/** The text between the first `from` and the next `to`. A pattern would search for the end from every beginning. */
 function between(text: string, from: string, to: string): string | undefined {
   const start = text.indexOf(from) + from.length;
   const end = start < from.length ? -1 : text.indexOf(to, start);
@@ -162,7 +162,7 @@ function editOutcome(state: ToolState): Outcome | undefined {
   );
 }
 
-/** Versions that print no diff: the edit as it was asked for. */
+/** Versions that print no diff: the edit as requested. */
 function askedEdit(path: string, input: JsonObject): PatchChange {
   const asked = Array.isArray(input.edits) ? listOf(input.edits).map(objectOf) : [input];
   return editedFile(
@@ -175,7 +175,7 @@ function askedEdit(path: string, input: JsonObject): PatchChange {
   );
 }
 
-/** A new file's diff is its content; what an old one held is told only by newer versions. */
+/** A new file's diff is its content; an old one's content is only in newer versions. */
 function writeOutcome(state: ToolState): Outcome | undefined {
   const path = textOf(state.input.filePath) ?? textOf(state.metadata.filepath);
   const content = textOf(state.input.content);
@@ -195,7 +195,7 @@ function patchOutcome(state: ToolState): Outcome | undefined {
   return changes.length === 0 ? undefined : changesOutcome(changes, state.output);
 }
 
-/** The diff without the `Index:` lines that some tools put in front. */
+/** The diff without the `Index:` lines that some tools prepend. */
 function withoutIndex(diff: string): string {
   const start = diff.startsWith("--- ") ? 0 : diff.indexOf("\n--- ") + 1;
   return start === 0 && !diff.startsWith("--- ") ? diff : diff.slice(start);
@@ -226,7 +226,7 @@ function taskOutcome(state: ToolState): Outcome {
   };
 }
 
-/** What a call of a tool that does not exist is turned into. */
+/** The form of a call to a tool that does not exist. */
 function invalidOutcome(state: ToolState): Outcome {
   return {
     result: { kind: "tool_result", text: state.output, metadata: { isError: true } },

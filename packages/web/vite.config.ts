@@ -7,13 +7,13 @@ import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { build, defineConfig, type Plugin } from "vite";
 
-/** Modules whose only effect is what they export: what the page does not use of them is left out of its bundle. */
+/** Modules without side effects: unused exports are left out of the page's bundle. */
 const PURE = /packages\/kernel\/src\/|node_modules\/(zod|@codemirror\/state|marked|remend)\//;
 
 /** The fonts of the first screen: the others are fetched when a letter of theirs is met. */
 const FIRST_FONTS = /geist(-mono)?-latin-wght-normal.*\.woff2$/;
 
-/** Asks for the first fonts with the page itself, so that the text is drawn in them from the start. */
+/** Loads the first fonts with the page itself, so that the text is drawn in them from the start. */
 function preloadFonts(): Plugin {
   return {
     name: "preload-fonts",
@@ -32,8 +32,9 @@ function preloadFonts(): Plugin {
 }
 
 /**
- * The document in which diagrams are drawn, as a file of its own, whose address is put into diagram/frame-url.ts. Its only
- * script is in it, since a document without an origin may load none from here; the server names that script by its hash.
+ * The document in which diagrams are drawn, as a separate file, whose address is put into diagram/frame-url.ts. Its
+ * only script is inline, since a document without an origin may load none from here; the server names that script by
+ * its hash.
  */
 function diagramFrame(): Plugin {
   return {
@@ -59,11 +60,11 @@ async function frameScript(entry: string): Promise<string> {
       rolldownOptions: { input: entry, output: { format: "iife" } },
     },
   });
-  // It is made for documents as it is: to bundle it would cost a second of every build.
+  // It is built for documents as it is: bundling it would cost a second of every build.
   const mermaid = readFileSync(fileURLToPath(import.meta.resolve("@mermaid-js/tiny")), "utf8");
   const [chunk] = Array.isArray(made) ? (made[0]?.output ?? []) : "output" in made ? made.output : [];
   if (chunk?.type !== "chunk") throw new Error("the frame for diagrams was not built");
-  // In a document's script these would not be text: the same characters, written so that they are.
+  // In a document's script these would not be text: the same characters, escaped.
   return `${mermaid}\n${chunk.code}`.replace(/<(?=!--|\/?script)/gi, "\\x3c");
 }
 

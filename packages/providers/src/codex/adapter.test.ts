@@ -292,7 +292,7 @@ it.each<[JsonObject, readonly string[]]>([
   expect(folded.blocks[0]?.metadata.toolName).toBe(item.tool ?? item.type);
 });
 
-it("[X6] what is not known and never completes keeps its last state too", () => {
+it("[X6] an unknown item that never completes keeps its last state too", () => {
   const item = (state: number): JsonObject => ({ id: "i", type: "hologram", state });
   const folded = run(thread(), turn, started(item(1)), updated(item(2)), finished());
   expect(folded.blocks).toMatchObject([{ kind: "unknown", status: "error" }]);

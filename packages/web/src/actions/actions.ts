@@ -30,10 +30,11 @@ export function editBlock(block: Block): void {
   editing.set(block.id);
 }
 
-/** What is typed next is the prompt that goes on from here. */
+/** What is typed next is the prompt that continues from here. */
 export async function forkAt(session: Session, block: Block): Promise<void> {
   invite("prompt");
-  // The next block of an agent that works would take the conversation back to its own branch: the prompt itself says where it goes.
+  // The next block of a running agent would move the conversation back to its own branch: the prompt itself
+  // states its place.
   const view = [...session.replica.views.values()].find((known) => known.conversation === block.conversation);
   if (view?.record?.running.length) return forkNext(block);
   const answer = await session.write("conversation.fork", { block_id: block.id });
@@ -74,7 +75,7 @@ export async function rename(
   return !isProblem(answer);
 }
 
-/** Puts a conversation away, or takes it out again. */
+/** Archives or unarchives a conversation. */
 export async function archive(
   session: Session,
   conversation: ConversationId,
@@ -113,7 +114,7 @@ export async function releaseQueued(session: Session, block: Queued): Promise<vo
   focusPrompt();
 }
 
-/** Before or behind its neighbour in the queue. */
+/** Before or after its neighbour in the queue. */
 export async function moveQueued(session: Session, block: Queued, by: "up" | "down"): Promise<void> {
   const { conversation } = block;
   const turn = block.metadata.turn ?? "";
@@ -142,7 +143,7 @@ export async function stopCommand(session: Session, block: BlockId): Promise<voi
   if (isProblem(answer)) refused("Couldn't stop", answer);
 }
 
-/** A tool that this server does not have is said plainly. */
+/** A tool that this server does not have is reported plainly. */
 export function refused(what: string, { problem, message }: Problem): void {
   notify(
     problem === "unknown_tool" ? `${what}: this server doesn't support it` : `${what}: ${message}`,

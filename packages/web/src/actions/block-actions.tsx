@@ -84,7 +84,7 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
   );
 }
 
-/** What has buttons of its own in a wide window. */
+/** Actions that have buttons of their own in a wide window. */
 function Usual({ block }: { block: Block }): ReactNode {
   const session = useSession();
   const isViewer = useIsViewer();

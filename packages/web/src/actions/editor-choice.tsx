@@ -10,7 +10,7 @@ import { COPY, CUSTOM, EDITORS, templateFault } from "./editors.ts";
 import { openPath } from "./open-path.ts";
 
 interface EditorChoiceProps {
-  /** What was to be opened when it was asked. */
+  /** The file to open when it was asked. */
   readonly path: string | undefined;
   readonly line: number;
 }

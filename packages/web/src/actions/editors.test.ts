@@ -1,4 +1,4 @@
-/** Links to editors: what they look like, and which are never made. */
+/** Links to editors: their form, and which are never created. */
 import { expect, it } from "vitest";
 import { absolutePath, EDITORS, editorLink, insidePath, templateFault } from "./editors.ts";
 

@@ -39,7 +39,7 @@ export function templateFault(template: string): string | undefined {
   return undefined;
 }
 
-/** The link to a file; undefined where there is none to make. */
+/** The link to a file; undefined if there is none. */
 export function editorLink(template: string, path: string, line: number): string | undefined {
   if (templateFault(template) !== undefined || !isAbsolute(path)) return undefined;
   const rooted = path.replaceAll("\\", "/").replace(/^([A-Za-z]:)/, "/$1");

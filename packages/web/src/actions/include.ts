@@ -25,7 +25,7 @@ export async function include(
   if (isProblem(answer)) refused(included ? "Couldn't add" : "Couldn't remove", answer);
 }
 
-/** A file of the workspace, as it reads whenever the agent is asked. */
+/** A file of the workspace, with its text whenever the agent is asked. */
 export async function includeFile(
   session: Session,
   conversation: ConversationId | undefined,

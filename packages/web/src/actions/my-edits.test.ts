@@ -1,4 +1,4 @@
-/** What is said about an edit that was taken back. */
+/** Messages about an undone edit. */
 import { expect, it } from "vitest";
 import { difference } from "./my-edits.ts";
 

@@ -64,14 +64,14 @@ function arrived(session: Session, view: View, block: BlockId, version: number):
   });
 }
 
-/** What is not there any more, and what is there instead. */
+/** The removed text, and its replacement. */
 export function difference(before: string, after: string): string {
   const most = Math.min(before.length, after.length);
   let start = 0;
   while (start < most && before[start] === after[start]) start++;
   let end = 0;
   while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end++;
-  // Of several ways to see it, the one that begins with a word.
+  // Of several equivalent diffs, the one that begins with a word.
   const longer = before.length > after.length ? before : after;
   while (
     start > 0 &&

@@ -36,7 +36,7 @@ export function RenameField({
     renaming.set(undefined);
     if (!isKept || written === "" || written === title) return;
     void rename(session, conversation, written).then((isDone) => {
-      // What was written is there again, to be tried once more.
+      // The typed text is back, for another try.
       if (!isDone && where && renaming.get() === undefined) renaming.set({ conversation, where, written });
     });
   };
@@ -60,7 +60,7 @@ export function RenameField({
   );
 }
 
-/** What is gone, such as the button that the field has replaced, cannot have it. */
+/** An element that is gone, such as the button that the field has replaced, cannot have it. */
 function giveFocusBack(to: Element | null): void {
   if (to instanceof HTMLElement && to.isConnected && to !== document.body) to.focus({ preventScroll: true });
   else focusPrompt();

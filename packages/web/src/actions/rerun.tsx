@@ -84,7 +84,7 @@ export function Rerun({ block }: { block: BlockId }): ReactNode {
   );
 }
 
-/** As the server says it. */
+/** In the server's words. */
 const NO_NETWORK = "sandboxed, no network";
 
 function Question({

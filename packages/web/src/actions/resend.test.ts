@@ -1,10 +1,10 @@
-/** What is offered to be sent again: what somebody asked for, not what an agent began itself. */
+/** What can be sent again: a user's prompt, not an agent's own turn. */
 import { expect, test } from "vitest";
 import { hasPrompt, type Loaded } from "./resend.ts";
 
 type Role = "user" | "model";
 
-/** Blocks in their order: who said each, in which turn. */
+/** Blocks in order: the speaker and turn of each. */
 function loaded(blocks: readonly (readonly [Role, string])[], more = false): Loaded {
   const all = blocks.map(([role, turn], i) => [`b${i}`, { role, side: false, metadata: { turn } }] as const);
   return { order: all.map(([id]) => id), blocks: new Map(all), more };

@@ -17,19 +17,19 @@ export interface Resent {
   readonly conversation: ConversationId;
   readonly text: string;
   readonly attachments: readonly Attachment[];
-  /** Behind what it stands; null: it is the first; absent: at the end. */
+  /** The block before it; null: it is the first; absent: at the end. */
   readonly parent?: BlockId | null;
-  /** Taken into the field, or sent as it is; or what is in the field goes there when it is sent. */
+  /** Moved into the field, or sent directly; or the field's text goes there when it is sent. */
   readonly how: "edit" | "send" | "fork";
 }
 
-/** What the composer of its conversation takes next. */
+/** What the conversation's composer does next. */
 export const resent = new Cell<Resent | undefined>(undefined);
 
-/** What an agent is told that was cut off. */
+/** The message to an agent that was cut off. */
 const CONTINUE = "Continue from where you stopped.";
 
-/** Takes a prompt into the composer; sent, it begins another branch. */
+/** Puts a prompt into the composer; when sent, it begins another branch. */
 export async function editAndResend(session: Session, view: View, turn: string): Promise<void> {
   invite("prompt");
   const sent = await promptOf(session, view, turn);
@@ -43,7 +43,7 @@ export async function retryTurn(session: Session, view: View, turn: string): Pro
   if (sent) resent.set({ ...sent, how: "send" });
 }
 
-/** What is written next goes behind a block, while the agent works on elsewhere. */
+/** The next message goes after a block, while the agent works on elsewhere. */
 export function forkNext({ conversation, id }: Block): void {
   resent.set({ conversation, text: "", attachments: [], parent: id, how: "fork" });
 }
@@ -60,7 +60,10 @@ export async function continueLater(session: Session, { conversation }: View, at
   return !isProblem(answer);
 }
 
-/** Whether it continues by itself, as the server knows: it was asked for in another window, or before the page was loaded. */
+/**
+ * Whether it continues by itself, from the server: it may have been requested in another window, or before the page was
+ * loaded.
+ */
 export async function isKeptForLater(session: Session, { conversation }: View): Promise<boolean | undefined> {
   const answer = await session.ask("turn.later", { conversation, cancel: false });
   return isProblem(answer) ? undefined : answer.at !== null;
@@ -72,7 +75,7 @@ export async function cancelLater(session: Session, { conversation }: View): Pro
   return !isProblem(answer);
 }
 
-/** What of a view says whether a turn has a prompt. */
+/** The parts of a view that show whether a turn has a prompt. */
 export interface Loaded {
   readonly order: readonly BlockId[];
   readonly blocks: ReadonlyMap<BlockId, Pick<Block, "role" | "side" | "metadata">>;
@@ -91,7 +94,7 @@ export function hasPrompt({ order, blocks, more }: Loaded, turn: string): boolea
   });
 }
 
-/** Undefined where it cannot be read; then that is said. */
+/** Undefined if it cannot be read; then an error is shown. */
 async function promptOf(
   session: Session,
   view: View,

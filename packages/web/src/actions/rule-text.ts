@@ -6,10 +6,10 @@ import type { ToolAnswer } from "@blockyard/client";
 export type Rule = ToolAnswer<"rule.list">["rules"][number];
 export type Pattern = Rule["pattern"];
 
-/** A command that ends in an equals sign and nothing else is meant exactly so. */
+/** A command that ends in an equals sign and nothing else is meant exactly. */
 const EXACT = /\s+=$/;
 
-/** Undefined where nothing can be made of it. */
+/** Undefined if the pattern is invalid. */
 export function patternFrom(type: Pattern["type"], text: string, root: string): Pattern | undefined {
   const words = text.trim();
   if (words === "") return undefined;
@@ -33,7 +33,7 @@ export function patternFrom(type: Pattern["type"], text: string, root: string): 
   }
 }
 
-/** The same, to be changed. */
+/** The same, for editing. */
 export function textOf(pattern: Pattern, root: string): string {
   switch (pattern.type) {
     case "command":

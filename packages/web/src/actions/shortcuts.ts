@@ -28,13 +28,13 @@ interface Shortcut {
   readonly key: string;
   readonly label: string;
   readonly ctrl?: true;
-  /** Not for those who may only read. */
+  /** Not for viewers. */
   readonly writes?: true;
-  /** What must be there for it to do something. */
+  /** The condition for it to work. */
   readonly needs?: "conversation" | "block";
-  /** What stands for it in the palette. */
+  /** Its name in the palette. */
   readonly icon?: IconName;
-  /** It moves by one: in the palette only for who looks for it. */
+  /** It moves by one: in the palette only when searched for. */
   readonly isStep?: true;
   readonly run: (session: Session) => void;
 }
@@ -230,7 +230,7 @@ export function useShortcuts(): void {
       const isCtrl = event.ctrlKey || event.metaKey;
       if (event.defaultPrevented || event.altKey || overlay.get() !== undefined) return;
       if (isComposing(event)) return;
-      // An open menu has the keys to itself: Escape closes it, and no letter reaches the block behind it.
+      // An open menu has the keys to itself: Escape closes it, and no letter reaches the block under it.
       if (document.querySelector("[popover]:popover-open")) return;
       if (!isTyping(event) && isInvited(event)) return;
       const shortcut = shortcutsFor(session).find(
@@ -238,9 +238,9 @@ export function useShortcuts(): void {
       );
       if (!shortcut || (isTyping(event) && !isCtrl)) return;
       if (shortcut.key.startsWith("Arrow") && !isOnRow(event)) return;
-      // Also while a conversation is still opening: then it is found in as soon as it is here.
+      // Also while a conversation is still opening: then it searches as soon as it is loaded.
       if (shortcut.ctrl && shortcut.key === "f" && !document.querySelector("main.conversation")) return;
-      // In a field with words of its own these keys are the field's; an empty one has nothing to undo.
+      // In a field with text these keys are the field's; an empty one has nothing to undo.
       if (/^[zy]$/i.test(shortcut.key) && shortcut.ctrl && isWritten(event)) return;
       event.preventDefault();
       shortcut.run(session);
@@ -261,7 +261,7 @@ function isOnRow({ target }: KeyboardEvent): boolean {
   return target === row || (target as Element).closest("button[aria-expanded]") !== null;
 }
 
-/** With Ctrl, whether Shift is held says which letter is meant, whatever Caps Lock does. */
+/** With Ctrl, Shift decides which letter is meant, whatever Caps Lock does. */
 function keyOf({ key, shiftKey }: KeyboardEvent, isCtrl: boolean): string {
   if (!isCtrl || key.length !== 1) return key;
   return shiftKey ? key.toUpperCase() : key.toLowerCase();
@@ -295,7 +295,7 @@ function step(by: number): void {
   focused.set(next);
 }
 
-/** Without a focused block one begins with the first that is on the screen. */
+/** Without a focused block the first visible one gets the focus. */
 function firstVisible(ids: readonly BlockId[]): number {
   const top = document.querySelector(".list")?.getBoundingClientRect().top ?? 0;
   const shown = [...document.querySelectorAll<HTMLElement>("article[data-row]")].find(
@@ -312,7 +312,7 @@ function disclosuresOf(row: HTMLElement): readonly HTMLElement[] {
   return [...row.querySelectorAll<HTMLElement>("button[aria-expanded]:not([aria-haspopup])")];
 }
 
-/** Opens the first thing of the focused row that is closed; closes the first that is open, or the row that it was gathered in. */
+/** Opens the first collapsed part of the focused row; closes the first open one, or its group. */
 function disclose(isOpening: boolean): void {
   const row = focusedRow();
   if (!row) return;
@@ -362,7 +362,7 @@ function toEnd(): void {
   if (list) list.scrollTop = list.scrollHeight;
 }
 
-/** Its open conversation, or its first one, gets the focus; arrow keys go on from there. */
+/** Its open conversation, or its first one, gets the focus; arrow keys continue from there. */
 function toList(): void {
   showSidebar();
   const list = document.querySelector(".conversation-list");
@@ -371,7 +371,7 @@ function toList(): void {
   open?.focus();
 }
 
-/** What was done last may offer to be undone at the edge of the page: that goes before edits, which were earlier. */
+/** The last action may offer undo at the edge of the page: that has priority over edits, which were earlier. */
 function undoNotice(): boolean {
   const offer = notices.get().findLast(({ action }) => action?.isUndo === true);
   if (offer?.action === undefined) return false;

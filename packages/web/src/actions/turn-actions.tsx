@@ -28,7 +28,7 @@ export function TurnActions({ view, turn }: TurnActionsProps): ReactNode {
   const order = useOrder(view);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the order says that blocks have come
   const isAsked = useMemo(() => hasPrompt(view, turn.id), [view, order, turn.id]);
-  // What a stream or an import brought was not asked for here.
+  // A turn from a stream or an import was not requested here.
   if (isViewer || turn.status === "running" || turn.startedBy === undefined) return null;
   const isCut =
     turn.status === "error" || turn.stopReason === "truncated" || turn.stopReason === "max_tokens";
@@ -93,7 +93,7 @@ function Limit({ view, turn }: TurnActionsProps): ReactNode {
   );
 }
 
-/** Whether it continues by itself: asked when it is shown, and whenever one comes back to this window. */
+/** Whether it continues by itself: queried when it is shown, and whenever the window gets the focus. */
 function useKept(session: Session, view: View, isAhead: boolean) {
   const [isKept, setKept] = useState(false);
   useEffect(() => {
@@ -111,7 +111,7 @@ function useKept(session: Session, view: View, isAhead: boolean) {
   return [isKept, setKept] as const;
 }
 
-/** Whether a time is still to come; told again when it has come. */
+/** Whether a time is in the future; updated when it has come. */
 function useIsAhead(at: number | undefined): boolean {
   const [now, setNow] = useState(() => Date.now());
   const left = at === undefined ? 0 : at - now;

@@ -1,4 +1,4 @@
-/** When a turn that stopped at a usage limit can go on. */
+/** When a turn that stopped at a usage limit can continue. */
 import type { Block, Turn } from "@blockyard/kernel";
 import { expect, test } from "vitest";
 import { limitOf } from "./usage-limit.ts";
@@ -12,7 +12,7 @@ function view(metadata: Record<string, unknown>) {
 
 const NONE = { order: [], blocks: new Map() };
 
-test("[CM9] as Claude Code says it in the turn, in seconds", () => {
+test("[CM9] as Claude Code states it in the turn, in seconds", () => {
   const extra = { status: "rejected", resetsAt: 1_800_000_000 };
   expect(limitOf(view({ notice: "rate_limit", extra }), TURN)).toBe(1_800_000_000_000);
   expect(limitOf(view({ notice: "rate_limit", extra: { ...extra, status: "allowed_warning" } }), TURN)).toBe(
@@ -21,7 +21,7 @@ test("[CM9] as Claude Code says it in the turn, in seconds", () => {
   expect(limitOf(view({ notice: "rate_limit", turn: "other", extra }), TURN)).toBe(undefined);
 });
 
-test("[CM9] as Codex says it with the turn: the window that is used up and ends last", () => {
+test("[CM9] as Codex states it with the turn: the used-up window that ends last", () => {
   const window = (usedPercent: number, resetsAt: number) => ({ usedPercent, resetsAt });
   const rateLimits = { primary: window(100, 1_800_000_000), secondary: window(100, 1_900_000_000) };
   const turn = { ...TURN, error: "You've hit your usage limit.", native: { rateLimits } } as Turn;

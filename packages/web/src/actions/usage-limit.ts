@@ -5,10 +5,10 @@
 import type { JsonObject, Turn, View } from "@blockyard/kernel";
 import { USAGE_BLOCKS } from "./limits.ts";
 
-/** What is smaller is in seconds. */
+/** Smaller values are in seconds. */
 const MILLIS = 100_000_000_000;
 
-/** In milliseconds; undefined where the turn did not end at a limit, or nobody knows until when. */
+/** In milliseconds; undefined if the turn did not end at a limit, or the time is unknown. */
 export function limitOf({ order, blocks }: Pick<View, "order" | "blocks">, turn: Turn): number | undefined {
   for (const id of order.slice(-USAGE_BLOCKS).reverse()) {
     const block = blocks.get(id);
@@ -23,7 +23,7 @@ function isLimit({ error = "", stopReason = "" }: Turn): boolean {
   return /usage.?limit|rate.?limit|insufficient_quota/i.test(`${stopReason} ${error}`);
 }
 
-/** Of the windows that are used up, the one that is reset last. */
+/** Of the used-up windows, the one that resets last. */
 function resetIn(native: JsonObject | undefined): number | undefined {
   const limits = (native?.["rateLimits"] ?? {}) as Record<string, JsonObject | null>;
   const times = ["primary", "secondary"].flatMap((name) => {

@@ -1,7 +1,7 @@
 /** Bounds of the page's frame. */
 
 // App
-/** When what is first seen has been drawn. What is typed behind a key must not get lost while its dialog loads. */
+/** After the first paint. Keys typed after a shortcut must not get lost while its dialog loads. */
 export const PREPARE_MS = 1_000;
 
 // Connection note

@@ -1,4 +1,4 @@
-/** What the tab says. */
+/** The title of the tab. */
 import { expect, it } from "vitest";
 import type { ListedConversation, Listing } from "../sidebar/conversations.ts";
 import { titleOf } from "./page-title.ts";

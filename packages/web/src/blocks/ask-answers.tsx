@@ -13,10 +13,10 @@ import { ANSWER_MESSAGE_CHARS, SHOWN_ANSWERS } from "./limits.ts";
 
 /** No allowing answer ever has this number. */
 const DENY_KEY = 0;
-/** Answers behind the last number key have none. */
+/** Answers after the last number key have none. */
 const LAST_KEY = 9;
 
-/** Reasons that are being written, by request: a row that leaves the screen and comes back is as it was. */
+/** Reasons being typed, by request: a row that leaves the screen and comes back keeps its state. */
 const reasons = new Map<string, string>();
 
 export function forgetReason(ask: string): void {
@@ -27,7 +27,7 @@ interface AnswersProps {
   readonly ask: Ask;
   readonly isReady: boolean;
   readonly onAnswer: GiveAnswer;
-  /** What else can be done about it, behind the answers. */
+  /** Other actions, after the answers. */
   readonly more?: ReactNode;
 }
 
@@ -35,7 +35,7 @@ export function Answers({ ask, isReady, onAnswer, more }: AnswersProps): ReactNo
   const { id } = ask;
   const [isDenying, setDenying] = useState(reasons.has(id));
   const deny = useRef<HTMLButtonElement>(null);
-  // Only who has just gone back: a row that comes back to the screen takes no focus.
+  // Only when the user has just gone back: a row that comes back to the screen takes no focus.
   const wasDenying = useRef(isDenying);
   useEffect(() => {
     if (wasDenying.current && !isDenying) deny.current?.focus();
@@ -179,7 +179,7 @@ function Denial({
         onChange={(event) => reasons.set(id, event.currentTarget.value)}
         onKeyDown={(event) => {
           const isOwn = !isComposing(event.nativeEvent);
-          // A form sends itself by this key, whoever it is for.
+          // A form submits itself with this key.
           if (event.key === "Enter" && !isOwn) event.preventDefault();
           if (event.key !== "Escape" || !isOwn) return;
           event.stopPropagation();

@@ -20,7 +20,7 @@ import { Icon } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
 
-/** Forms that are being filled in, by request: a row that leaves the screen and comes back is as it was. */
+/** Forms being filled in, by request: a row that leaves the screen and comes back keeps its state. */
 const writtenSoFar = new Map<string, FormInput>();
 
 interface ElicitedFormProps {

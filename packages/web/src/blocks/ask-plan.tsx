@@ -28,7 +28,7 @@ interface SharedPlanProps {
   readonly proposed: unknown;
 }
 
-/** It stands above as a block of its own; here it is said whether somebody has changed it. */
+/** It is above as a block of its own; this shows whether somebody has changed it. */
 function SharedPlan({ id, proposed }: SharedPlanProps): ReactNode {
   const block = useBlock(id);
   const text = useText(id);

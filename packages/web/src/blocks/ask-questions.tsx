@@ -14,12 +14,12 @@ import type { GiveAnswer } from "./ask-answer.ts";
 import { goToQuestion } from "./ask-sight.ts";
 import { ANSWER_CHARS } from "./limits.ts";
 
-/** Options behind the last number key have none. */
+/** Options after the last number key have none. */
 const LAST_KEY = 9;
 
 type Said = NonNullable<AskAnswer["questions"]>;
 
-/** Answers that are being chosen, by request: a row that leaves the screen and comes back is as it was. */
+/** Answers being chosen, by request: a row that leaves the screen and comes back keeps its state. */
 const chosenSoFar = new Map<string, Said>();
 
 interface QuestionsProps {
@@ -157,7 +157,7 @@ function Choice({ question, said, hasKeys, isOnly, onChange }: ChoiceProps): Rea
         <OwnAnswer
           question={question}
           text={said.text ?? ""}
-          // Own words stand in place of the one option, and beside several.
+          // Free text replaces a single option, and is added to several.
           onText={(text) => onChange({ ...kept, chosen: multiple || text === "" ? said.chosen : [], text })}
         />
       )}
@@ -222,7 +222,7 @@ function OwnAnswer({ question, text, onText }: OwnAnswerProps): ReactNode {
   );
 }
 
-/** A note to what was chosen, and leaving one of several questions out. */
+/** A note on the choice, and skipping one of several questions. */
 function Extras({ question, said, isOnly, onChange }: Omit<ChoiceProps, "hasKeys">): ReactNode {
   const [isNoting, setNoting] = useState(said.notes !== undefined);
   const isSkipped = said.skipped === true;

@@ -6,13 +6,13 @@ import type { Ask } from "@blockyard/kernel";
 import { type RefObject, useEffect, useRef } from "react";
 import { isFollowing } from "../state/page-state.ts";
 
-/** Shows where a long form begins, once. Gives what to do when it has been answered here. */
+/** Shows the beginning of a long form, once. Returns what to do when it has been answered here. */
 export function useBeginning(panel: RefObject<HTMLElement | null>, { kind }: Ask): () => void {
   const hasLed = useRef(false);
   const isForm = kind === "question" || kind === "elicitation";
   useEffect(() => {
     if (!isForm) return;
-    // Behind the list, which shows its end in the same frame.
+    // After the list, which shows its end in the same frame.
     const frame = requestAnimationFrame(() => {
       const list = panel.current?.closest(".list");
       if (!panel.current || !list || !isFollowing.get()) return;
@@ -32,7 +32,7 @@ function marginOf(element: HTMLElement): number {
   return Number.parseFloat(getComputedStyle(element).scrollMarginTop) || 0;
 }
 
-/** Goes to a choice that cannot be seen, with the question that it answers. Whether it could not. */
+/** Scrolls to an invisible choice, with its question. Returns whether it was invisible. */
 export function ledTo(choice: HTMLElement): boolean {
   const list = choice.closest(".list")?.getBoundingClientRect();
   const { top, bottom } = choice.getBoundingClientRect();
@@ -41,7 +41,7 @@ export function ledTo(choice: HTMLElement): boolean {
   return true;
 }
 
-/** A question is longer than its first choice: all of it is shown, where there is room. */
+/** A question is longer than its first choice: all of it is shown, if there is room. */
 export function goToQuestion(choice: HTMLElement | null | undefined): void {
   choice?.focus({ preventScroll: true });
   choice?.closest("fieldset")?.scrollIntoView({ block: "nearest" });

@@ -57,7 +57,7 @@ export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactN
   );
 }
 
-/** As it will be used, with what cannot be seen made visible. */
+/** As it will be used, with invisible characters made visible. */
 function Exact({ text }: { text: string }): ReactNode {
   return <pre className="exact">{breakable(exactText(text))}</pre>;
 }
@@ -70,7 +70,10 @@ function Folder({ path }: { path: string }): ReactNode {
   );
 }
 
-/** The change that a call asks for. The heading names a file that is changed alone; of several, and of a move, each stands above its part. */
+/**
+ * The change that a call asks for. The heading names a file that is changed alone; with several, and for a move, each
+ * is above its part.
+ */
 function AskedDiffs({ diff, paths = [], name }: AskedDiffsProps): ReactNode {
   const files = useMemo(() => fileDiffs(diff), [diff]);
   const isKnown = files.every(
@@ -125,7 +128,7 @@ function AskedDiff({
   );
 }
 
-/** Each value by its name: words as they are, anything else as JSON. */
+/** Each value by its name: text as it is, anything else as JSON. */
 function TypedInput({ input }: { input: Json | undefined }): ReactNode {
   if (input === undefined || (isObject(input) && Object.keys(input).length === 0)) return null;
   if (!isObject(input)) return <Exact text={JSON.stringify(input, null, 2)} />;
@@ -149,12 +152,12 @@ function jsonText(value: Json): string {
   return line.length <= SUBJECT_LINE_CHARS ? line : JSON.stringify(value, null, 2);
 }
 
-/** What a call gives besides its command, and is not the title already: apart from it, since nothing of it is run. */
+/** A call's other input, unless the title has it: separate, since nothing of it is run. */
 function besideCommand(input: Json | undefined, title: string | undefined): Json | undefined {
   if (!isObject(input)) return undefined;
   const { command: given, description, ...rest } = input;
   const isTold = description === undefined || description === title;
-  // As a text it is the command, or the command behind its shell; a list of words is shown as it came.
+  // A text is the command, or the command after its shell; a list of words is shown unchanged.
   const isShown = given === undefined || typeof given === "string";
   return { ...(isShown ? {} : { command: given }), ...(isTold ? {} : { description }), ...rest };
 }

@@ -60,7 +60,7 @@ const ICONS: Readonly<Record<Ask["kind"], IconName>> = {
 interface OpenAskProps {
   readonly block: Block;
   readonly ask: Ask;
-  /** The server went away while it was open. */
+  /** The server stopped while it was open. */
   readonly isLate: boolean;
 }
 
@@ -129,7 +129,7 @@ interface Answering {
   readonly onAnswered: () => void;
 }
 
-/** Gives an answer, once; a plan is approved as it stands here. */
+/** Sends an answer, once; a plan is approved as it is shown here. */
 function useAnswer({ panel, block, ask, onAnswered }: Answering) {
   const session = useSession();
   const [isAnswering, setAnswering] = useState(false);
@@ -149,7 +149,7 @@ function useAnswer({ panel, block, ask, onAnswered }: Answering) {
       onAnswered();
       return forgetReason(ask.id);
     }
-    // Somebody else was faster, and its answer stands here now.
+    // Somebody else was faster, and their answer is shown here now.
     if (panel.current === null) return notify(`Your answer was not sent: ${said.message}`, true);
     setFailure(said.message);
     setAnswering(false);
@@ -157,7 +157,10 @@ function useAnswer({ panel, block, ask, onAnswered }: Answering) {
   return { answer, isAnswering, failure };
 }
 
-/** Who has answered stays at the call, not at the page's beginning. Who was still writing is told, and goes on writing nowhere else. */
+/**
+ * After answering, the focus stays at the call, not at the page's beginning. A user who was still typing is told, and
+ * their text goes nowhere else.
+ */
 function useFocusKept(panel: { readonly current: HTMLElement | null }, call: string): void {
   const view = useView();
   useLayoutEffect(() => {
@@ -175,7 +178,7 @@ function useFocusKept(panel: { readonly current: HTMLElement | null }, call: str
   }, [panel, call, view]);
 }
 
-/** Changes with what is drawn of open asks. */
+/** Changes when open asks are drawn. */
 const drawnAsks = new Cell(0);
 
 /** Whether it is the first that is open: the keys are for that one, unless another has the focus. */
@@ -211,11 +214,11 @@ function useNumberKeys(panel: { readonly current: HTMLElement | null }, id: Bloc
       const button = first?.querySelector<HTMLElement>(`[data-key="${event.key}"]`);
       if (!button) return;
       event.preventDefault();
-      // Nobody answers what they do not see.
+      // An ask has to be visible to be answered.
       if (soughtFirst(id)) return;
       if (button instanceof HTMLInputElement) {
         if (ledTo(button)) return;
-        // Enter, which answers, has to come to the form.
+        // Enter, which answers, has to reach the form.
         button.focus({ preventScroll: true });
       }
       button.click();
@@ -225,7 +228,7 @@ function useNumberKeys(panel: { readonly current: HTMLElement | null }, id: Bloc
   }, [panel, id]);
 }
 
-/** Radio buttons and checkboxes are fields, and nobody writes into them. */
+/** Radio buttons and checkboxes are fields, but not for typing. */
 function isWritten(element: HTMLElement): boolean {
   const isChoice = element instanceof HTMLInputElement && /^(radio|checkbox)$/.test(element.type);
   return isField(element) && !isChoice;

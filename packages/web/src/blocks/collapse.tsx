@@ -11,21 +11,21 @@ import { useForm } from "./form.ts";
 
 interface CollapseProps extends Extent {
   readonly block: Block;
-  /** Where a block has several things that are collapsed. */
+  /** If a block has several collapsible parts. */
   readonly name?: string;
   readonly label?: ReactNode;
-  /** What the closed thing shows of itself, where that is not its text: see Excerpt. */
+  /** What the closed part shows, if that is not its text: see Excerpt. */
   readonly source?: readonly string[];
   readonly after?: string | undefined;
   readonly plain?: (line: string) => string;
   /** The lines of a tail, where they are more than plain text. */
   readonly drawTail?: (lines: readonly string[]) => ReactNode;
-  /** The beginning of a thing that shows its beginning. */
+  /** The beginning of a part that shows its beginning. */
   readonly beginning?: () => ReactNode;
   readonly children: () => ReactNode;
 }
 
-/** Short things are simply there; long ones have a line to open and close them by. */
+/** Short content is simply shown; long content has a line to open and close it. */
 export function Collapse(props: CollapseProps): ReactNode {
   const {
     block,
@@ -45,7 +45,7 @@ export function Collapse(props: CollapseProps): ReactNode {
   const most = form === "tail" ? tailLines(block, lines) : undefined;
   const hasLongLine = useHasLongLine(block, most !== undefined && lines <= most, source, after);
   const isCut = form === "ends" || form === "start" || (most !== undefined && lines > most) || hasLongLine;
-  // What was asked for is open and can be closed all the same.
+  // Requested content is open and can be closed anyway.
   const isClosable = isCut || (form === "whole" && block.kind !== "file_change" && isLong(lines, chars));
   if (!isClosable) return isOpen || form === "whole" ? children() : closed();
   if (beginning && form === "start")
@@ -109,7 +109,7 @@ interface DetailsProps {
   readonly name: string;
   readonly summary: ReactNode;
   readonly byDefault?: boolean;
-  /** It repeats what stands beside it: nobody who opens everything asks for it. */
+  /** It repeats what is beside it, so opening everything leaves it closed. */
   readonly isAside?: boolean;
   readonly className?: string;
   readonly children: () => ReactNode;

@@ -97,11 +97,11 @@ function Run({ block }: RendererProps): ReactNode {
 
 interface FootProps extends RendererProps {
   readonly hasOutput: boolean;
-  /** The line of its call says how it ended. */
+  /** The line of its call shows how it ended. */
   readonly isBrief: boolean;
 }
 
-/** How it ended; while it runs there is nothing to say but how to stop it. */
+/** How it ended; while it runs there is only a way to stop it. */
 function Foot({ block, hasOutput, isBrief }: FootProps): ReactNode {
   const session = useSession();
   const view = useView();

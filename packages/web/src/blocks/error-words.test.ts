@@ -1,4 +1,4 @@
-/** What a failure says beside its message. */
+/** What a failure shows beside its message. */
 import { expect, it } from "vitest";
 import { errorWords } from "./error-words.ts";
 

@@ -34,9 +34,9 @@ interface Failure {
 
 interface ErrorWords {
   readonly advice: string;
-  /** What stands beside "Details": the code, else the status that the provider answered with. */
+  /** The text beside "Details": the code, else the provider's HTTP status. */
   readonly name: string | undefined;
-  /** Undefined: there is nothing to be shown but what the message says. */
+  /** Undefined: the message says everything. */
   readonly details: Json | undefined;
 }
 

@@ -22,15 +22,15 @@ import { EXCERPT_END_LINES, FETCHED_CHARS } from "./limits.ts";
 
 interface ExcerptProps {
   readonly block: Block;
-  /** Lines of the thing, as the line to open it by says. */
+  /** Lines of the part, as the line that opens it says. */
   readonly lines: number;
   /** The lines, where they are not the block's text. */
   readonly source?: readonly string[] | undefined;
-  /** What comes behind the text, such as what a command said of errors. */
+  /** Content after the text, such as a command's errors. */
   readonly after?: string | undefined;
-  /** A line as it is shown, where that is not as it was written. */
+  /** A displayed line, if that differs from the source. */
   readonly plain?: ((line: string) => string) | undefined;
-  /** Only so many of the last lines. */
+  /** Only this many of the last lines. */
   readonly tailOnly?: number | undefined;
   readonly drawTail?: ((lines: readonly string[]) => ReactNode) | undefined;
 }
@@ -51,7 +51,7 @@ export function Excerpt({ block, lines, source, after, plain, tailOnly, drawTail
   return <EndLines ends={excerptOf(shown, tailOnly)} isTail={tailOnly !== undefined} />;
 }
 
-/** The lines of a text of which the first and the last few are read; undefined until they are here. */
+/** The lines of a text of which the first and the last few are read; undefined until they are loaded. */
 export function useEndLines(block: Block, isWanted: boolean): Lines | undefined {
   const isShort = block.chars <= FETCHED_CHARS;
   const here = useTextHere(block.id);
@@ -62,13 +62,13 @@ export function useEndLines(block: Block, isWanted: boolean): Lines | undefined 
   return text ? textLines(text) : (given ?? ends);
 }
 
-/** The lines that came in place of the text. */
+/** The lines sent instead of the text. */
 function givenLines(closed: ClosedResult | undefined): Lines | undefined {
   const { head, tail, lines } = closed ?? {};
   return head && tail && lines !== undefined ? endsOnly(head, tail, lines - tail.length) : undefined;
 }
 
-/** Above a tail stands how much there is in all. */
+/** Above a tail is the total length. */
 function EndLines({ ends, isTail }: { ends: Ends; isTail: boolean }): ReactNode {
   const left = isTail ? "" : leftWords(ends);
   return (
@@ -80,7 +80,7 @@ function EndLines({ ends, isTail }: { ends: Ends; isTail: boolean }): ReactNode 
   );
 }
 
-/** What has not come yet takes the room that it will need. */
+/** Content that is not loaded yet takes the room that it will need. */
 function Room({ lines, tailOnly }: { lines: number; tailOnly: number | undefined }): ReactNode {
   const { head, left, tail } = excerptOf(
     { length: lines, slice: (from, to) => Array<string>(to - from).fill("") },
@@ -126,7 +126,7 @@ function useEnds(block: Block, isWanted: boolean): Lines | undefined {
     const read = async (start: number, end: number): Promise<readonly string[]> => {
       const range = { start, end };
       const answer = await session.ask("block.read", { block_id: id, line_numbers: false, range });
-      // A line that is too long to be read at once is not shown.
+      // A line too long to be read at once is not shown.
       if (isProblem(answer) || (answer as { truncated?: boolean }).truncated) return [];
       return (answer as { content: string }).content.replace(/\n$/, "").split("\n");
     };

@@ -42,7 +42,7 @@ export function FileChangeBlock({ block }: RendererProps): ReactNode {
   const { first, more } = useFirstEntries(changes);
   const [only] = changes;
   const [said] = texts;
-  // Its line has said it all: there is nothing to frame.
+  // Its line says everything: there is nothing to frame.
   const isBare =
     isNamed && heading === undefined && !only?.unverified && said?.diff === "" && said.note === "";
   return (

@@ -21,7 +21,7 @@ interface FilePathProps {
   readonly line?: number | undefined;
   /** A shorter way to write it. */
   readonly label?: string;
-  /** What can be done with it stands elsewhere. */
+  /** Its actions are elsewhere. */
   readonly isBare?: boolean;
 }
 
@@ -54,7 +54,7 @@ export function FilePath({ path, line = 1, label, isBare = false }: FilePathProp
   );
 }
 
-/** Edit it here, where it is a file of the workspace, and copy its path. */
+/** Edit it here, if it is a file of the workspace, and copy its path. */
 export function PathTools({ path }: { path: string }): ReactNode {
   const root = useCell(workspaceRoot);
   const isViewer = useIsViewer();

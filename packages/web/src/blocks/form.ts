@@ -18,7 +18,7 @@ export function useLivingTodo(): BlockId | undefined {
 
 export function useForm(block: Block, extent: Extent): Form {
   const view = useView();
-  // A result that is none of the call before it stands on the way itself.
+  // A result without a call before it is on the path itself.
   const above = block.side ? view.blocks.get(block.parent ?? "") : undefined;
   const call = above?.kind === "tool_call" ? above : undefined;
   const [isOpened] = useOpen(call?.id ?? "", false);
@@ -28,7 +28,7 @@ export function useForm(block: Block, extent: Extent): Form {
   return formOf({ ...block, ...known }, call, extent);
 }
 
-/** What is shown of a result, as far as its length does not matter; only whether it has a text. */
+/** What is shown of a result, as far as it does not depend on its length; only on whether it has a text. */
 export function shortForm(
   result: Block,
   call: Block,

@@ -55,7 +55,7 @@ function Shown({ picture, alt }: ShownProps): ReactNode {
   const kept = usePicture(keptIn(picture));
   const data = dataOf(picture);
   const known = width && height ? { width, height } : data === undefined ? undefined : sizeInData(data);
-  // Its room is there before it is decoded; one whose size is not known is fitted into a room that stays.
+  // Its room is reserved before it is decoded; one of unknown size is fitted into a fixed room.
   if (!known) return <img className="picture unsized" src={kept ?? data} alt={alt} />;
   return <img className="picture" src={kept ?? data} alt={alt} {...fitted(known, MOST_PX)} />;
 }

@@ -3,7 +3,7 @@
 // Ask answers
 /** What `turn.answer` takes. */
 export const ANSWER_MESSAGE_CHARS = 10_000;
-/** More of what an agent suggests is shown when it is asked for. */
+/** More of an agent's suggestions are shown on request. */
 export const SHOWN_ANSWERS = 3;
 
 // Ask questions
@@ -20,13 +20,13 @@ export const FETCHED_CHARS = 8 * 1024;
 export const EXCERPT_END_LINES = 13;
 
 // First entries
-/** So many entries of a list are drawn at a time: more than anybody reads, and few for a browser. */
+/** Entries of a list drawn at a time: more than anybody reads, and few for a browser. */
 export const LIST_ENTRIES = 200;
 
 // JSON view
 /** Longer ones are trees. */
 export const JSON_TEXT_CHARS = 4_000;
-/** So many entries are drawn at a time. */
+/** Entries drawn at a time. */
 export const JSON_ENTRIES = 100;
 export const JSON_VALUE_CHARS = 2_000;
 
@@ -37,14 +37,14 @@ export const SHORT_NOTICE_CHARS = 60;
 // Thinking
 /** More than two lines of any width have. */
 export const THINKING_TAIL_CHARS = 600;
-/** Where the first sentence is looked for. */
+/** How much is searched for the first sentence. */
 export const THINKING_CHARS = 1_000;
 
 // Tool call
 export const PROGRESS_LINES = 6;
 
 // Tool result
-/** Longer ones are shown as they came: reading them takes too long. */
+/** Longer ones are shown unparsed: parsing them takes too long. */
 export const JSON_CHARS = 2_000_000;
 
 // Tool line

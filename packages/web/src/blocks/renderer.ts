@@ -18,8 +18,8 @@ export function useLineCount(block: Block): number {
 }
 
 /**
- * Lines of the text, counted as an editor does: a final newline begins no other line. The record alone does not tell
- * whether there is one, so a text that is not here may have one line less than this says.
+ * Lines of the text, counted as an editor does: a final newline begins no other line. The record alone does not say
+ * whether there is one, so a text that is not loaded may have one line less than this.
  */
 function lineCount({ chars, newlines }: Block, text: Text | undefined): number {
   return text?.lineCount ?? (chars === 0 ? 0 : newlines + 1);

@@ -60,7 +60,7 @@ function ResultById({ id, call }: { id: BlockId; call: Block }): ReactNode {
   );
 }
 
-/** What came of a call whose sub-agent's work stands between the two. */
+/** The result of a call whose sub-agent's work is between the two. */
 export function RenderedResults({ id }: { id: BlockId }): ReactNode {
   return <CallResults id={id} Result={ResultById} />;
 }

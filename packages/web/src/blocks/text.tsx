@@ -55,7 +55,7 @@ export function TextBlock({ block }: RendererProps): ReactNode {
   );
 }
 
-/** What is asked for apart from any call, such as the form of an agent's server. Its text is part of it until it is answered. */
+/** An ask without a call, such as the form of an agent's server. Its text is part of it until it is answered. */
 function AskedText({ block, ask, text }: { block: Block; ask: Ask; text: string }): ReactNode {
   const view = useView();
   const isLate = useViewPart(view, () => isLateAsk(view, block));
@@ -67,7 +67,7 @@ function AskedText({ block, ask, text }: { block: Block; ask: Ask; text: string 
   );
 }
 
-/** Texts with the numbers of their sources, kept for as long as the texts are. */
+/** Texts with the numbers of their sources, cached as long as the texts are. */
 const numbered = new WeakMap<Text, Text>();
 
 function withNumbers(text: Text, citations: Metadata<"text">["citations"]): Text {
@@ -77,14 +77,14 @@ function withNumbers(text: Text, citations: Metadata<"text">["citations"]): Text
   return known;
 }
 
-/** That more than this went to the agent: it did not know the conversation, or not all of it. */
+/** Shows that more than this was sent to the agent: it did not know the conversation, or not all of it. */
 function toldText({ blocks, leftOut }: ToldMark): string {
   const some = plural(blocks, "earlier message");
   const rest = leftOut === 0 ? "" : `; no room for ${leftOut.toLocaleString("en-US")} more`;
   return `+ ${some} shared with the agent${rest}`;
 }
 
-/** A text that has not come yet takes about the room that it will need. */
+/** A text that is not loaded yet takes about the room that it will need. */
 export function Waiting({ chars }: { chars: number }): ReactNode {
   const lines = Math.min(12, Math.max(1, Math.round(chars / 90)));
   return <div className="waiting" role="img" aria-label="loading" style={{ height: `${lines * 1.5}em` }} />;

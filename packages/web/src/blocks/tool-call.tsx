@@ -43,7 +43,7 @@ import { GrowingInput, WholeInput } from "./tool-input.tsx";
 import { ToolLine } from "./tool-line.tsx";
 
 interface ToolCallProps extends RendererProps {
-  /** Draws a result, by its id; given, so that this file need not know every kind. */
+  /** Draws a result, by its id; a parameter, so that this file need not know every kind. */
   readonly Result: (props: { id: string; call: Block }) => ReactNode;
 }
 
@@ -100,21 +100,21 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
   );
 }
 
-/** What a call asks; about a plan it is asked behind the plan. */
+/** A call's ask; about a plan it comes after the plan. */
 function OwnAsk({ block, ask }: { block: Block; ask: Ask }): ReactNode {
   const view = useView();
   const plan = useViewPart(view, () => planBehind(view, block));
   return plan === undefined ? <AskView block={block} ask={ask} /> : null;
 }
 
-/** What a call asks, in a row of its own. */
+/** A call's ask, in a row of its own. */
 export function CallAsk({ id }: { id: string }): ReactNode {
   const block = useBlock(id);
   const ask = block && askOf(block.metadata);
   return ask ? <AskView block={block} ask={ask} /> : null;
 }
 
-/** What was answered elsewhere, as the result tells it. */
+/** Answers given elsewhere, from the result. */
 function GivenAnswer({ block, results }: { block: Block; results: readonly Block[] }): ReactNode {
   const words = answerWords(block, results);
   return words === "" ? null : <div className="agent-ask answered">{breakable(words)}</div>;
@@ -122,11 +122,11 @@ function GivenAnswer({ block, results }: { block: Block; results: readonly Block
 
 interface InputProps extends RendererProps {
   readonly results: readonly Block[];
-  /** The work of a sub-agent begins with what it was asked. */
+  /** A sub-agent's work begins with its prompt. */
   readonly hasWork: boolean;
 }
 
-/** The input of a call that somebody has opened; closed where what came of it says the same. */
+/** The input of a call that somebody has opened; closed if its result says the same. */
 function Input({ block, results, hasWork }: InputProps): ReactNode {
   const isSaid =
     hasWork || results.some(({ kind }) => kind === "command" || kind === "file_change" || kind === "code");
@@ -152,7 +152,7 @@ function Input({ block, results, hasWork }: InputProps): ReactNode {
 }
 
 interface ShownResults {
-  /** Those that have a place of their own; the others are in the line. */
+  /** Those with a place of their own; the others are in the line. */
   readonly shown: readonly Block[];
   /** One of them begins with the text of its command. */
   readonly hasCommand: boolean;
@@ -175,7 +175,7 @@ function formIn(view: View, call: Block, known: { isLivingTodo: boolean; isOpene
     shortForm(result, call, { ...known, isFollowed: tree.sides(result.id).length > 0 });
 }
 
-/** What a sub-agent did so far: how many steps, what it used, and what it is at. */
+/** A sub-agent's progress: the number of steps, its usage, and the current step. */
 function Work({ block, nested }: { block: Block; nested: readonly string[] }): ReactNode {
   const view = useView();
   const calls = nested.flatMap((id) => {
@@ -242,7 +242,7 @@ interface Parts {
   readonly nested: readonly string[];
   /** Among them are steps, not only notices such as that a background command has ended. */
   readonly hasCalls: boolean;
-  /** A result shows pictures: the call, which holds them once more, need not. */
+  /** A result shows pictures: the call, which holds them too, need not. */
   readonly hasPictures: boolean;
 }
 
@@ -257,7 +257,7 @@ function useParts(block: Block): Parts {
   const work = known.filter((side) => !isResult(side) && !isQueued(side));
   const nested = work.map(({ id }) => id);
   const hasCalls = work.some(({ kind }) => kind === "tool_call");
-  // Told of when a result ends: then its call changes too.
+  // Notified when a result ends: then its call changes too.
   const hasPictures = results.some(({ kind, metadata }) => showsPictures(kind, metadata));
   return { results, nested, hasCalls, hasPictures };
 }

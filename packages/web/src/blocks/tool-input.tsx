@@ -48,11 +48,11 @@ export function GrowingInput({ block }: RendererProps): ReactNode {
 }
 
 interface WholeInputProps extends RendererProps {
-  /** Its command stands with its result. */
+  /** Its command is shown with its result. */
   readonly hasCommand: boolean;
 }
 
-/** The whole input of a call that runs or has ended; as it was sent where the result shows what it comes to. */
+/** The whole input of a call that runs or has ended; unchanged if the result shows its effect. */
 export function WholeInput({ block, hasCommand }: WholeInputProps): ReactNode {
   const { toolName, input } = metadataOf(block, "tool_call");
   const text = useText(block.id, input === undefined);

@@ -45,11 +45,11 @@ interface ToolLineProps extends RendererProps {
   readonly results: readonly Block[];
   readonly isOpen: boolean;
   readonly onToggle: () => void;
-  /** What came of it is shown below. */
+  /** Its results are shown below. */
   readonly isShown: boolean;
-  /** Below stands the whole text of its command. */
+  /** The whole text of its command is below. */
   readonly hasCommandBelow: boolean;
-  /** What is said of a sub-agent besides: its steps, what it is at. */
+  /** More about a sub-agent: its steps, the current one. */
   readonly facts?: ReactNode;
 }
 
@@ -101,7 +101,7 @@ function hoverOf(block: Block, { name, subject, purpose }: CallLine): string {
 interface SubjectProps extends RendererProps {
   readonly line: CallLine;
   readonly hasFile: boolean;
-  /** The command and what it printed stand below. */
+  /** The command and its output are below. */
   readonly isBelow: boolean;
 }
 
@@ -109,7 +109,7 @@ function Subject({ block, line, hasFile, isBelow }: SubjectProps): ReactNode {
   const { input } = metadataOf(block, "tool_call");
   const isViewer = useIsViewer();
   const ask = askOf(block.metadata);
-  // Who can answer has the question below.
+  // A user who can answer has the question below.
   const isAsked = ask?.state === "asked" && ask.kind === "question" && !isViewer;
   if (line.deed === "run" && !line.isCommand && input === undefined && isAtWork(block))
     return <GrowingCommand block={block} line={line} />;
@@ -153,7 +153,7 @@ function GrowingCommand({ block, line }: { block: Block; line: CallLine }): Reac
   );
 }
 
-/** Where the first change is, in the file as it is now. */
+/** The position of the first change, in the current file. */
 export function firstLine(diff: string): number {
   return Math.max(1, Number(/^@@ -\d+(?:,\d+)? \+(\d+)/m.exec(diff)?.[1] ?? 1));
 }
@@ -164,7 +164,7 @@ interface CameProps extends RendererProps {
   readonly isShown: boolean;
 }
 
-/** What came of it, in a few words; of a failure that is shown below nothing. */
+/** Its outcome, in a few words; empty for a failure that is shown below. */
 function Came({ block, results, isCommand, isShown }: CameProps): ReactNode {
   const { error } = metadataOf(block, "tool_call");
   const folder = useFolder();
@@ -224,7 +224,7 @@ function Ended({ block, results }: RendererProps & { results: readonly Block[] }
   );
 }
 
-/** How long it took; a call that runs counts its seconds. */
+/** Its duration; a running call counts its seconds. */
 export function Took({ block }: RendererProps): ReactNode {
   const isOver = !isAtWork(block);
   const [now, setNow] = useState(() => Date.now());

@@ -61,7 +61,7 @@ function ResultText({ block }: RendererProps): ReactNode {
   return <PlainResult text={text.toString()} name={block.id} />;
 }
 
-/** What a tool printed; JSON is indented, also where it came on one line. */
+/** A tool's output; JSON is indented, also if it came on one line. */
 function PlainResult({ text, name }: { text: string; name: string }): ReactNode {
   const json = useMemo(() => jsonIn(text), [text]);
   if (json !== undefined) return <JsonView value={json} name={name} />;

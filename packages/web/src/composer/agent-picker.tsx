@@ -11,7 +11,7 @@ import { type AgentFacts, refreshAgents } from "./agents.ts";
 import type { Chosen } from "./choices.ts";
 import { Picker, PickerItem } from "./picker.tsx";
 
-/** Said before anything is sent: what is missing, and what to do about it. */
+/** Shown before anything is sent: what is missing, and what to do about it. */
 export function AgentNote({ chosen: { provider }, agents }: AgentPickerProps): ReactNode {
   const problem = agents.find((agent) => agent.provider === provider)?.problem;
   if (problem === undefined) return null;

@@ -26,7 +26,7 @@ export type AgentCommand = NonNullable<Offered["commands"]>[number];
 type OfferedModel = NonNullable<Offered["models"]>[number];
 
 export interface AgentModel extends OfferedModel {
-  /** The one that is asked where none is chosen. */
+  /** The default agent. */
   readonly isDefault?: boolean;
 }
 
@@ -46,7 +46,7 @@ export function useAgents(): readonly AgentFacts[] {
 
 /** An agent that was installed meanwhile is ready now. */
 export async function refreshAgents(session: Session): Promise<void> {
-  // Sent when the connection is there, which it may not be yet.
+  // Sent when the connection is open, which it may not be yet.
   const answer = await session.write("agent.list", {});
   if (!isProblem(answer)) agents.set(answer.agents);
 }
@@ -55,7 +55,7 @@ const offered = new Cell<ReadonlyMap<string, Offers>>(new Map());
 const underWay = new Set<string>();
 const NOTHING: Offers = {};
 
-/** What an agent offers in a conversation, as it was last told; nothing until it is. */
+/** An agent's offers in a conversation, as last received; nothing until then. */
 export function useOffers(provider: string, conversation: ConversationId | undefined): Offers {
   const all = useCell(offered);
   return all.get(nameOf(provider, conversation)) ?? all.get(nameOf(provider, undefined)) ?? NOTHING;

@@ -36,11 +36,11 @@ export interface Attachments {
   readonly isLoading: boolean;
   add(files: Iterable<File>): void;
   remove(id: number): void;
-  /** Files of a message that was sent already and is taken back: the server has them. */
+  /** Files of an already sent message that is taken back: the server has them. */
   restore(files: readonly KeptFile[]): void;
-  /** Files of a message that is written anew. */
+  /** Files of a message that is being rewritten. */
   bring(files: readonly Attachment[]): void;
-  /** What can be sent; the list is empty then. `back` puts it there again, `drop` lets go of it. */
+  /** The attachments to send; the list is empty then. `back` restores them, `drop` discards them. */
   take(): { readonly attachments: readonly Attachment[]; back(): void; drop(): void };
 }
 
@@ -111,7 +111,7 @@ export function useAttachments(): Attachments {
   };
 }
 
-/** A file that the server has: a picture is ready, and shown as soon as it is here; a text is fetched. */
+/** A file that the server has: a picture is ready, and shown once it is loaded; a text is fetched. */
 function kept({ type, name, blob }: Pick<KeptFile, "type" | "name" | "blob">, change: Change): Attached {
   const item = blank(name);
   if (type === "image") {
@@ -175,7 +175,7 @@ async function textOf(file: File): Promise<string> {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
     if (!text.includes("\0")) return text;
   } catch {
-    // said below
+    // reported below
   }
   throw new Error("not a text file or a PNG, JPEG, GIF or WebP picture");
 }

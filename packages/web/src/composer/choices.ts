@@ -11,7 +11,7 @@ import { Cell, useCell } from "../state/cell.ts";
 import type { AgentFacts, Mode } from "./agents.ts";
 import { CHOICE_PLACES } from "./limits.ts";
 
-/** What is chosen for one agent. Empty: the agent's own. */
+/** The choices for one agent. Empty: the agent's own. */
 interface AgentChoice {
   readonly model?: string;
   readonly effort?: string;
@@ -36,7 +36,7 @@ const choices = new Cell<Choices>(load());
 /** Until the page knows which agents there are. */
 const UNKNOWN_AGENT = "claude";
 
-/** How the last turn of the conversation was asked for. */
+/** The settings of the conversation's last turn. */
 export interface Last {
   readonly provider?: string | undefined;
   readonly mode?: Mode | undefined;
@@ -51,8 +51,8 @@ export interface Chosen extends Omit<AgentChoice, "mode"> {
 }
 
 /**
- * What is asked here: what was chosen here; else who was asked last here, so that a conversation goes on with whom it began; else
- * what was chosen last in this workspace. Each only if the server has it.
+ * The agent here: the one chosen here; else the last one used here, so that a conversation stays with its agent; else
+ * the last one chosen in this workspace. Each only if the server has it.
  */
 export function useChosen(
   conversation: ConversationId | undefined,
@@ -67,7 +67,8 @@ export function useChosen(
   const asked = agentOf([here?.provider, last.provider, usual?.provider], providers, agents);
   const own = here?.agents?.[asked] ?? usual?.agents?.[asked] ?? {};
   const { modes = [] } = agents.find((agent) => agent.provider === asked)?.abilities ?? {};
-  // The server keeps a conversation's mode, for every window: what was chosen here since counts until it has heard of it.
+  // The server keeps a conversation's mode, for every window: a later choice here counts until the server has
+  // received it.
   const isNewer = own.over === (last.mode ?? "") || last.mode === undefined;
   const mode = (isNewer ? [own.mode, last.mode] : [last.mode]).find(
     (each) => each !== undefined && modes.includes(each),
@@ -88,7 +89,7 @@ export function useChosen(
   };
 }
 
-/** A choice that the server has is its own from then on: where the mode goes back to what it was before, that counts. */
+/** Once the server has a choice, its value counts: also if the mode changes back later. */
 function useHeard(
   conversation: ConversationId | undefined,
   provider: string,
@@ -105,7 +106,7 @@ function useHeard(
   }, [isHeard, conversation, provider]);
 }
 
-/** The fields of turn.start. An agent that has no choice of modes is told none. */
+/** The fields of turn.start. An agent without modes gets none. */
 export function requestOf(
   { provider, model, effort, mode, sandbox }: Chosen,
   agents: readonly AgentFacts[],
@@ -129,7 +130,7 @@ function usualMode(modes: readonly Mode[]): Mode | undefined {
   return modes.includes("ask") ? "ask" : modes[0];
 }
 
-/** The first wish that the server has; where nothing was chosen yet, the first agent that can work on this machine. */
+/** The first choice that the server has; if nothing was chosen yet, the first agent that can work on this machine. */
 export function agentOf(
   wished: readonly (string | undefined)[],
   providers: readonly string[],
@@ -182,7 +183,7 @@ function load(): Choices {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");
     if (typeof kept !== "object" || kept === null || Array.isArray(kept)) return {};
-    // Which folder those were made for is not known any more.
+    // The folder they were made for is unknown by now.
     const { [UNKNOWN_FOLDER]: _, ...known } = kept as Choices;
     return known;
   } catch {

@@ -1,8 +1,8 @@
-/** What is completed at a caret, and what the field holds then. */
+/** Completions at a caret, and the field's text afterwards. */
 import { expect, test } from "vitest";
 import { completed, mentionOf, triggerAt, withoutTrigger } from "./completion.ts";
 
-/** The caret is where the bar stands. */
+/** The caret is at the bar. */
 function at(text: string) {
   const caret = text.indexOf("|");
   return triggerAt(text.replace("|", ""), caret);
@@ -25,7 +25,7 @@ test.each([
   expect(at(text)).toEqual(expected);
 });
 
-test("[CM5] what was chosen stands in place of what was typed, with one space behind it", () => {
+test("[CM5] the choice replaces the typed text, followed by one space", () => {
   const trigger = triggerAt("look at @sr and on", 11);
   expect(trigger && completed("look at @sr and on", trigger, "@src/a.ts")).toEqual({
     text: "look at @src/a.ts and on",

@@ -6,9 +6,9 @@ import { QUERY_CHARS } from "./limits.ts";
 
 export interface Trigger {
   readonly kind: "command" | "mention";
-  /** What was typed behind the sign. */
+  /** The text typed after the trigger character. */
   readonly query: string;
-  /** Where the sign stands, and where what was typed ends. */
+  /** The position of the trigger character, and the end of the typed text. */
   readonly from: number;
   readonly to: number;
 }
@@ -30,7 +30,7 @@ export interface Completed {
   readonly caret: number;
 }
 
-/** What was chosen in place of what was typed, with a space behind it, unless one follows. */
+/** The choice instead of the typed text, followed by a space, unless there is one. */
 export function completed(text: string, { from, to }: Trigger, chosen: string): Completed {
   const rest = text.slice(to);
   const space = /^\s/.test(rest) ? "" : " ";
@@ -38,7 +38,7 @@ export function completed(text: string, { from, to }: Trigger, chosen: string): 
   return { text: `${before}${space}${rest}`, caret: before.length + 1 };
 }
 
-/** Without what was typed, where what was chosen is no text. */
+/** Without the typed text, if the choice is not text. */
 export function withoutTrigger(text: string, { from, to }: Trigger): Completed {
   return { text: text.slice(0, from) + text.slice(to), caret: from };
 }

@@ -151,7 +151,7 @@ function useFocusAtFirst(
   box: { readonly current: HTMLElement | null },
 ): void {
   useEffect(() => {
-    // Who has just sent the first prompt has the keyboard up; who follows a link to a block wants to read.
+    // After the first prompt the keyboard is open; after following a link to a block the user wants to read.
     if (goesOnHere(conversation)) box.current?.querySelector("textarea")?.focus();
     else if (readRoute(location.pathname, location.hash).block === undefined && !isElsewhere()) focusPrompt();
   }, [conversation, box]);

@@ -76,7 +76,7 @@ function Chip({ id, conversation }: { id: BlockId; conversation: ConversationId 
   );
 }
 
-/** A file's path; of another block how it begins. */
+/** A file's path; for another block its beginning. */
 function nameOf(session: Session, id: BlockId): Promise<Named> {
   const known = names.get(id) ?? readName(session, id);
   names.set(id, known);

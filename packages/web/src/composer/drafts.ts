@@ -26,7 +26,7 @@ export function changeDraft(place: Place, step: (now: string) => string): void {
   saving ??= setTimeout(save, DRAFT_SAVE_MS);
 }
 
-/** What was written before the conversation was there is written in it. */
+/** Text typed before the conversation existed moves into it. */
 export function moveDraft(from: Place, to: Place): void {
   const text = drafts.get().get(from) ?? "";
   changeDraft(from, () => "");
@@ -56,7 +56,7 @@ function save(): void {
   }
 }
 
-// A page that goes away does not wait for its timers.
+// A page that is closed does not wait for its timers.
 if (typeof addEventListener === "function")
   addEventListener("pagehide", () => {
     if (saving !== undefined) save();

@@ -86,10 +86,10 @@ export function Field(props: FieldProps): ReactNode {
   );
 }
 
-/** How long after the first time it is asked again. */
+/** Delay before the second query. */
 const AGAIN_MS = [500, 1_000, 2_000, 4_000, 8_000, 16_000] as const;
 
-/** Asks while something is wanted: an agent may tell its commands only a while after its start. */
+/** Queries while something is needed: an agent may list its commands only a while after its start. */
 function useAskedFor(isWanted: boolean, ask: () => void): void {
   const latest = useRef(ask);
   latest.current = ask;
@@ -101,13 +101,13 @@ function useAskedFor(isWanted: boolean, ask: () => void): void {
   }, [isWanted]);
 }
 
-/** To what waits for an answer, where something does; else to the keys of the blocks. */
+/** To an open ask, if there is one; else to the keys of the blocks. */
 function leaveField(field: HTMLElement): void {
   field.blur();
   if (!soughtFirst(waitingAsk.get())) document.querySelector<HTMLElement>(".agent-ask.open")?.focus();
 }
 
-/** As high as what is written, up to what the style allows. */
+/** As high as its text, up to the style's maximum. */
 function useGrowth(field: { readonly current: HTMLTextAreaElement | null }, text: string): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the text changes
   useLayoutEffect(() => {
@@ -139,7 +139,7 @@ function useCompletion(
 ): Completion {
   const id = useId();
   const [walked, setWalked] = useState({ name: "", at: 0 });
-  /** What was closed with Escape stays closed until another one is begun. */
+  /** A list closed with Escape stays closed until another one begins. */
   const [closed, setClosed] = useState<number | undefined>(undefined);
   const trigger = triggerAt(text, caret);
   const items = useSuggestions(trigger, commands);
@@ -208,7 +208,7 @@ function turnPages(event: KeyboardEvent<HTMLTextAreaElement>): void {
   list.scrollTop += by * 0.9 * list.clientHeight;
 }
 
-/** Arrow up in an empty field brings back what was asked before. */
+/** Arrow up in an empty field restores earlier prompts. */
 function useRecall(onText: (text: string) => void): (event: KeyboardEvent<HTMLTextAreaElement>) => void {
   const at = useRef(0);
   return (event) => {

@@ -63,14 +63,14 @@ export function Foot(props: FootProps): ReactNode {
 
 const SEND_HINT = "⏎ send · ⇧⏎ new line";
 
-/** While an agent works. What it asks is answered by keys of its own, which are the field's while that has the focus. */
+/** While an agent works. Its asks are answered by keys of their own, which are the field's while that has the focus. */
 function RunningHint({ view, steers }: { view: View; steers: boolean }): ReactNode {
   const isAsking = useViewPart(view, ({ record }) => (record?.asking?.length ?? 0) > 0);
   if (isAsking) return "Esc to answer · ⏎ queue";
   return steers ? "⏎ queue · Ctrl ⏎ send now" : SEND_HINT;
 }
 
-/** Whom it asks, with which model, and how freely. */
+/** The agent, its model, and its mode. */
 function Pickers(props: FootProps): ReactNode {
   const { conversation, chosen, agents, offers } = props;
   const session = useSession();
@@ -121,7 +121,7 @@ interface SendersProps extends FootProps {
 }
 
 function Senders({ conversation, isRunning, canSend, steers, onSendNow, onStop }: SendersProps): ReactNode {
-  // In a narrow window one button has no words, and what cannot be pressed yet takes no room.
+  // In a narrow window one button has no text, and disabled ones take no room.
   const isOne = !isRunning || !canSend;
   return (
     <div className={isOne ? "senders one" : "senders"}>
@@ -145,7 +145,7 @@ function Senders({ conversation, isRunning, canSend, steers, onSendNow, onStop }
 
 type Change = Pick<ToolInput<"agent.change">, "mode" | "model" | "effort">;
 
-/** Changes how the agent that works goes on; where it cannot, the choice is for its next turn, which is said. */
+/** Changes the running agent's settings; if that is impossible, the choice is for its next turn, which is shown. */
 function useChange({ conversation, isRunning, chosen, agents }: FootProps) {
   const session = useSession();
   return (what: keyof Change, fields: Change): void => {

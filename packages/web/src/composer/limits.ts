@@ -1,7 +1,7 @@
 /** Bounds of the composer. */
 
 // Attachments
-/** What the server takes with one message. */
+/** The server's limits for one message. */
 export const ATTACHED_FILES = 20;
 export const ATTACHED_FILE_CHARS = 256 * 1024;
 export const ATTACHED_CHARS = 1024 * 1024;
@@ -19,7 +19,7 @@ export const CHIP_CHARS = 60;
 
 // Drafts
 export const DRAFT_SAVE_MS = 300;
-/** Of more conversations than this the oldest drafts are let go of, and longer ones are not kept over a reload. */
+/** With more conversations than this the oldest drafts are dropped, and longer ones are not kept over a reload. */
 export const DRAFT_PLACES = 50;
 export const DRAFT_CHARS = 200_000;
 
@@ -32,16 +32,16 @@ export const HISTORY_PROMPTS = 100;
 export const HISTORY_PROMPT_CHARS = 10_000;
 
 // Queue
-/** Of a long conversation only so many blocks are looked at whenever something changes. */
+/** For a long conversation only this many blocks are checked on every change. */
 export const QUEUE_BLOCKS = 300;
-/** As many as may wait; what else is open is not asked for. */
+/** The maximum number of queued messages; other open blocks are not requested. */
 export const QUEUED_MESSAGES = 50;
 export const QUEUED_CHARS = 300;
 /** A server that answers takes less. */
 export const QUEUE_ANSWER_MS = 400;
 
 // Shrink
-/** A larger picture is made smaller. */
+/** A larger picture is scaled down. */
 export const PICTURE_BYTES = 3_000_000;
 
 // Start turn
@@ -58,14 +58,14 @@ export const LISTED_FILES = 2_000;
 export const LIST_FRESH_MS = 15_000;
 
 // Tasks
-/** How often at most tasks are asked for. */
+/** How often at most tasks are queried. */
 export const TASKS_PAUSE_MS = 1_000;
-/** A task may begin or end while nothing is written. */
+/** A task may begin or end without any writes. */
 export const TASKS_QUIET_MS = 5_000;
 export const TASK_CHARS = 300;
 
 // Completion
-/** With less than this above the field, the list looks for more room below it. */
+/** With less room than this above the field, the list looks for more below it. */
 export const COMPLETION_PX = 300;
 /** It keeps this distance from the field and from the edge of the window. */
 export const COMPLETION_EDGE_PX = 12;

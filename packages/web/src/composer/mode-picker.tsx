@@ -8,7 +8,7 @@ import type { Mode } from "./agents.ts";
 import { modeWords } from "./mode-words.ts";
 import { Picker, PickerItem } from "./picker.tsx";
 
-/** The mode of a conversation, where it is one that is known here. */
+/** The mode of a conversation, if it is known here. */
 export function modeIn(metadata: ConversationMetadata | undefined): Mode | undefined {
   return MODE_NAMES.find((mode) => mode === metadata?.mode);
 }

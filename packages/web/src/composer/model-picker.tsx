@@ -153,13 +153,13 @@ function Efforts({ name, efforts, chosen, onChoose, close }: EffortsProps): Reac
   );
 }
 
-/** The model that is meant: the chosen one, or the agent's default. */
+/** The effective model: the chosen one, or the agent's default. */
 function modelOf({ models = [] }: Offers, model: string | undefined): AgentModel | undefined {
   if (model !== undefined) return models.find(({ id }) => id === model);
   return models.find(({ isDefault, id }) => isDefault === true || id === "default");
 }
 
-/** The default, the agent's models, and what is typed where none is called so. */
+/** The default, the agent's models, and the typed text if no model has that name. */
 function choicesOf(offers: Offers, model: string | undefined, query: string): readonly Choice[] {
   const usual = modelOf(offers, undefined);
   const named = (offers.models ?? []).filter(({ id }) => id !== "default");

@@ -8,7 +8,7 @@ import { Cell, useCell } from "../state/cell.ts";
 import { changeDraft, joined, moveDraft, type Place } from "./drafts.ts";
 
 interface Letter {
-  /** As it was written. */
+  /** As it was typed. */
   readonly text: string;
   /** The conversation that has it; undefined if it was not taken. */
   send(to: Place): Promise<ConversationId | undefined>;
@@ -41,7 +41,7 @@ async function deliver(first: Place, onMade: (made: ConversationId) => void): Pr
     const rest = lettersOf(place).slice(1);
     put(place, place === undefined ? [] : rest);
     if (place !== undefined) continue;
-    // Those that are sent in it meanwhile stand behind these.
+    // Messages sent in it meanwhile come after these.
     put(arrived, [...rest, ...lettersOf(arrived)]);
     moveDraft(place, arrived);
     onMade(arrived);
@@ -49,7 +49,7 @@ async function deliver(first: Place, onMade: (made: ConversationId) => void): Pr
   }
 }
 
-/** In front of what was written meanwhile, also where the reader is at another conversation by now. */
+/** Before what was typed meanwhile, also if the user is in another conversation by now. */
 function giveBack(place: Place): void {
   const letters = lettersOf(place);
   put(place, []);

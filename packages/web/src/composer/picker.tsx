@@ -11,16 +11,16 @@ import { focusPrompt } from "../state/invitation.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 
 interface PickerProps {
-  /** What is chosen here: "Agent", "Model", "Mode". */
+  /** The subject of the choice: "Agent", "Model", "Mode". */
   readonly label: string;
   readonly icon: IconName;
-  /** What is chosen now. */
+  /** The current choice. */
   readonly text: string;
   readonly detail?: string | undefined;
   readonly tone?: "plain" | "warn" | undefined;
-  /** Nothing was chosen: where there is little room its icon is enough. */
+  /** Nothing was chosen: with little room its icon is enough. */
   readonly isUsual?: boolean;
-  /** What is inside is a list of items, or something with fields of its own. */
+  /** The content is a list of items, or something with fields of its own. */
   readonly role?: "menu" | "dialog";
   readonly onOpen?: () => void;
   readonly children: (close: () => void) => ReactNode;
@@ -33,7 +33,7 @@ export function Picker(props: PickerProps): ReactNode {
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
-  // It is placed when it has a size, and again when what is inside comes late or changes its height.
+  // It is placed when it has a size, and again when its content loads late or changes its height.
   useEffect(() => {
     if (!isOpen || !list.current) return;
     const box = list.current;
@@ -123,7 +123,7 @@ export function PickerItem({ icon, name, description, isChosen, onChoose }: Pick
   );
 }
 
-/** Above the button, or below it where there is more room. */
+/** Above the button, or below it if there is more room. */
 function place(button: HTMLElement | null, box: HTMLElement): void {
   if (!button) return;
   const at = button.getBoundingClientRect();
@@ -140,7 +140,7 @@ function items(box: HTMLElement): HTMLElement[] {
   return [...box.querySelectorAll<HTMLElement>("[role^=menuitem]:not([aria-disabled=true])")];
 }
 
-/** Where the keys begin: a field, else what is chosen, else the first. */
+/** The first focus: a field, else the current choice, else the first item. */
 function first(box: HTMLElement): HTMLElement | undefined {
   const field = box.querySelector<HTMLElement>("input:not([type=radio])");
   const chosen = box.querySelector<HTMLElement>("[role^=menuitem][aria-checked=true]");

@@ -128,7 +128,7 @@ function Small({ name, icon, isOff = false, onPress }: SmallProps): ReactNode {
   );
 }
 
-/** What was sent and is not with the server yet, because it is away: it goes out by itself when the server is back. */
+/** Messages that are not with the server yet, because it is unavailable: they are sent when it is back. */
 export function Sending({ text }: { text: string }): ReactNode {
   const [isLong, setLong] = useState(false);
   useEffect(() => {

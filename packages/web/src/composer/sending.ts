@@ -18,7 +18,7 @@ import { remember } from "./history.ts";
 import { post } from "./outbox.ts";
 import { type Asked, startTurn } from "./start-turn.ts";
 
-/** Where the prompt of a conversation goes that is being written anew, or that was forked while its agent works. */
+/** The place of a conversation's prompt that is being rewritten, or that was forked while its agent works. */
 interface Branch {
   readonly parent: BlockId | null;
   readonly how: "edit" | "fork";
@@ -26,7 +26,7 @@ interface Branch {
 
 const branches = new Cell<ReadonlyMap<ConversationId, Branch>>(new Map());
 
-/** The conversation that this page has just begun: its field goes on where the first one was left. */
+/** The conversation that this page has just begun: its field continues where the first one was left. */
 let begun: ConversationId | undefined;
 
 /** Forgotten as soon as another one is opened. */
@@ -47,7 +47,7 @@ interface Sending {
   setText(step: (now: string) => string): void;
   readonly canSend: boolean;
   submit(when?: "next"): void;
-  /** An earlier message is being written anew, or the next one goes on from an earlier block. */
+  /** An earlier message is being rewritten, or the next one continues from an earlier block. */
   readonly branch: Branch["how"] | undefined;
   cancelBranch(): void;
   /** A message that waited is in the field again. */
@@ -109,7 +109,7 @@ export function useSending({ conversation, view, agent, attachments }: SendingPr
     cancelBranch() {
       if (conversation !== undefined) leaveBranch(conversation);
       focusPrompt();
-      // Who has only forked has written it for here as well.
+      // A draft typed before forking is meant for here as well.
       if (branch?.how === "fork") return;
       setText(() => "");
       attachments.take().drop();
@@ -130,7 +130,7 @@ function leaveBranch(conversation: ConversationId): void {
   branches.change((all) => new Map([...all].filter(([id]) => id !== conversation)));
 }
 
-/** What is to be sent again, once, where it belongs to this conversation. */
+/** The message to send again, once, if it belongs to this conversation. */
 function useResent(conversation: ConversationId | undefined, take: (sent: Resent) => void): void {
   const waiting = useCell(resent);
   const isOwn = waiting !== undefined && waiting.conversation === conversation;
@@ -143,7 +143,10 @@ function useResent(conversation: ConversationId | undefined, take: (sent: Resent
   }, [waiting, isOwn]);
 }
 
-/** The end of the way that the reader looks at, where it is not the conversation's own: a prompt goes on from what is seen. */
+/**
+ * The end of the branch that the user looks at, if it is not the conversation's own: a prompt continues from what is
+ * visible.
+ */
 function wayOf(view: View): BlockId | undefined {
   const seen = headOf(view, heads.get().get(view.conversation));
   return seen === null || seen === view.record?.head ? undefined : seen;

@@ -6,7 +6,7 @@ import { PICTURE_BYTES } from "./limits.ts";
 const LONGEST_PX = 2_000;
 const QUALITY = 0.85;
 
-/** The picture itself where it is small enough. */
+/** The picture itself if it is small enough. */
 export async function shrunk(picture: File): Promise<Blob> {
   if (picture.size <= PICTURE_BYTES) return picture;
   const bitmap = await createImageBitmap(picture).catch(() => undefined);

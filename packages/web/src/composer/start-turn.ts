@@ -16,11 +16,11 @@ import { NEW_TITLE_CHARS } from "./limits.ts";
 export interface Asked {
   /** undefined: a new one. */
   readonly conversation: ConversationId | undefined;
-  /** Whom, and how. */
+  /** The agent and its settings. */
   readonly agent: Pick<ToolInput<"turn.start">, "provider" | "model" | "mode">;
   readonly prompt: string;
   readonly attachments?: readonly Attachment[];
-  /** Goes on from here instead of the end; null: as a new beginning. */
+  /** Continues from here instead of the end; null: as a new beginning. */
   readonly parent?: BlockId | null | undefined;
   /** Into the turn that runs. */
   readonly when?: "next" | undefined;
@@ -28,12 +28,12 @@ export interface Asked {
   readonly include?: readonly BlockId[];
 }
 
-/** The conversation that has the prompt; undefined where it was not taken, which was said. */
+/** The conversation that has the prompt; undefined if it was refused, which was reported. */
 export async function startTurn(session: Session, asked: Asked): Promise<ConversationId | undefined> {
   const { conversation, agent, prompt, attachments = [], parent, when, include = [] } = asked;
   const request: ToolInput<"turn.start"> = {
     ...agent,
-    // A conversation of its own is made with the turn, or not at all.
+    // A new conversation is created with the turn, or not at all.
     ...(conversation === undefined ? { title: titleOf(prompt) } : { conversation }),
     prompt,
     ...(parent === undefined ? {} : { parent_id: parent }),
@@ -47,7 +47,7 @@ export async function startTurn(session: Session, asked: Asked): Promise<Convers
   let answer = await trusting(session, send, {});
   const question = isProblem(answer) ? folderQuestion(answer) : undefined;
   const cwd = question && (await askFolder(question));
-  if (question && cwd === undefined) return undefined; // nothing was sent, which whoever closed the question knows
+  if (question && cwd === undefined) return undefined; // nothing was sent, which a user who closed the question knows
   if (cwd !== undefined) answer = await trusting(session, send, { cwd });
   if (answer === undefined) return undefined;
   if (isProblem(answer)) {
@@ -60,7 +60,7 @@ export async function startTurn(session: Session, asked: Asked): Promise<Convers
 
 type Answer = ToolAnswer<"turn.start"> | Problem;
 
-/** Sends; where what acts by itself in the folder is not trusted yet, asks first. Undefined where it is not trusted. */
+/** Sends; if the folder's hooks and settings are not trusted yet, asks first. Undefined if they stay untrusted. */
 async function trusting(
   session: Session,
   send: (more: { readonly cwd?: string }) => Promise<Answer>,

@@ -10,11 +10,11 @@ import { STOP_TWICE_MS } from "./limits.ts";
 /** Whether it was pressed once just now. */
 export function useDoubleEscape(isRunning: boolean, stop: () => void): boolean {
   const [isArmed, setArmed] = useState(false);
-  // Kept over the effect: what the key closes may draw this anew before the key comes to the page.
+  // Kept across the effect: what the key closes may redraw this before the key reaches the page.
   const wasTaken = useRef(false);
   useEffect(() => {
     if (!isRunning) return setArmed(false);
-    // What the key closes may be closed when it comes to the page.
+    // What the key closes may be closed when it reaches the page.
     const onBefore = (event: KeyboardEvent) => {
       wasTaken.current = isTaken(event);
       if (event.key !== "Escape") setArmed(false);
@@ -42,6 +42,6 @@ function isTaken(event: KeyboardEvent): boolean {
   if (overlay.get() !== undefined || editing.get() !== undefined || isFinding.get()) return true;
   if (inspected.get() !== undefined || document.querySelector("[popover]:popover-open")) return true;
   const [target] = event.composedPath();
-  // What was written there is not given up with it.
+  // The text typed there is not discarded with it.
   return target instanceof HTMLElement && target.closest(".agent-ask, .find, dialog") !== null;
 }

@@ -56,7 +56,7 @@ export function useWaiting(view: View): Waiting {
   return { messages: messages.sort(byPlace), look: () => setLooks((count) => count + 1) };
 }
 
-/** Their ids in one word, with what is told of them: so that nothing is drawn while nothing changes. */
+/** Their ids in one string, with their data, so that nothing is drawn while nothing changes. */
 function nearIn({ order, blocks }: View): string {
   return order
     .slice(-QUEUE_BLOCKS)
@@ -73,7 +73,7 @@ async function readWaiting(
   conversation: ConversationId,
 ): Promise<readonly WaitingMessage[] | undefined> {
   const found: WaitingMessage[] = [];
-  // One that somebody has edited while it waited is running.
+  // One that somebody has edited while it was queued is running.
   for (const status of ["pending", "running"] as const) {
     const listed = await session.ask("block.list", {
       conversation,
@@ -93,7 +93,7 @@ async function readWaiting(
   return found;
 }
 
-/** Where somebody has put it; else where it came. */
+/** Its position if somebody has moved it; else its order of arrival. */
 function byPlace(a: WaitingMessage, b: WaitingMessage): number {
   const placeOf = ({ metadata, born }: WaitingMessage) => metadata.queued?.place ?? born;
   return placeOf(a) - placeOf(b) || a.born - b.born;

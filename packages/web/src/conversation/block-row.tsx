@@ -97,7 +97,7 @@ const BlockRow = memo(function BlockRow({ id, depth, isPart, todo }: BlockRowPro
           <RenderedBlock block={block} />
         )}
       </LivingTodoProvider>
-      {/* Drawn when somebody comes near: they are more than most blocks are. */}
+      {/* Drawn when the pointer or focus comes near: they are more than most blocks are. */}
       {!isEdited && (isNear || isFocused) && <BlockActions block={block} />}
     </article>
   );

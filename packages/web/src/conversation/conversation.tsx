@@ -32,7 +32,7 @@ interface ConversationProps {
   readonly block: BlockId | undefined;
 }
 
-/** One that is deleted while it is open is let go of, and opened again where it comes back. */
+/** One that is deleted while it is open is released, and opened again if it comes back. */
 export function ConversationPane({
   isDeleted,
   ...props
@@ -41,7 +41,7 @@ export function ConversationPane({
   return <Missing words={DELETED} />;
 }
 
-/** It has no name, and nothing can be done with it. */
+/** It has no name, and no actions. */
 function Missing({ words }: { words: string }): ReactNode {
   return (
     <main className="conversation" aria-label="Conversation">
@@ -102,7 +102,7 @@ function Blocks({ view, target }: { view: View; target: BlockId | undefined }): 
   );
 }
 
-/** The rows, made anew when blocks come or go, something is opened, or the reader shows and hides kinds. */
+/** The rows, rebuilt when blocks come or go, something is opened, or the user shows and hides kinds. */
 function useRows(view: View): readonly Row[] {
   const order = useOrder(view);
   const record = useRecord(view);
@@ -134,8 +134,8 @@ function useRows(view: View): readonly Row[] {
 }
 
 /**
- * What comes or goes without a change of order: what is pruned, messages that waited and never ran, and what has become quiet
- * since it ended. They are counted, when anything has changed at all.
+ * Changes without a change of order: pruned blocks, queued messages that never ran, and blocks that have become quiet
+ * since they ended. They are counted only if anything has changed at all.
  */
 function useChangedInPlace(view: View, order: readonly BlockId[], seq: number): string {
   // biome-ignore lint/correctness/useExhaustiveDependencies: seq says that something changed
@@ -149,7 +149,7 @@ function useChangedInPlace(view: View, order: readonly BlockId[], seq: number): 
 
 const ends = new WeakMap<Block, number>();
 
-/** A number for how a call or a result has ended, kept for as long as the block is the same. */
+/** A number for how a call or a result has ended, cached as long as the block is the same. */
 function endOf(block: Block | undefined): number {
   if (!block || block.kind === "text") return 0;
   const known = ends.get(block);

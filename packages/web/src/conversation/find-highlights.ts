@@ -28,7 +28,7 @@ export function markMatches(list: Element, words: string, current: Current | und
     for (const block of list.querySelectorAll<HTMLElement>("[data-block]")) {
       const found = rangesIn(block, words, HIGHLIGHTED_RANGES - ranges.length);
       ranges.push(...found);
-      // What is drawn may have fewer than the text: the source of a link is not shown.
+      // The drawn text may have fewer than the source: a link's target is not shown.
       if (current && block.dataset["block"] === current.block)
         own = found[Math.min(current.nth, found.length - 1)];
     }
@@ -49,7 +49,7 @@ export function markMatches(list: Element, words: string, current: Current | und
   };
 }
 
-/** In the text of one block, whatever elements it is made of; what belongs to blocks inside of it is theirs. */
+/** In the text of one block, across elements; text of blocks inside it belongs to those. */
 function rangesIn(block: Element, words: string, most: number): Range[] {
   const nodes: Text[] = [];
   const starts: number[] = [];
@@ -62,7 +62,7 @@ function rangesIn(block: Element, words: string, most: number): Range[] {
     text += node.data;
   }
   const lower = text.toLowerCase();
-  // Some letters grow when they are made small: then places would not be those of the text.
+  // Some letters get longer in lower case: then offsets would not be those of the text.
   const where = lower.length === text.length ? lower : text;
   const wanted = words.toLowerCase();
   const ranges: Range[] = [];

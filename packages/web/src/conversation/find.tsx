@@ -41,9 +41,9 @@ interface Hit {
 }
 
 interface Found {
-  /** What was asked for; another question has no answer yet. */
+  /** The query; another one has no answer yet. */
   readonly words: string;
-  /** Where the conversation was then: what has changed since is counted here. */
+  /** The conversation's seq at that time; later changes are counted here. */
   readonly seq: number;
   /** Oldest first. */
   readonly blocks: readonly Hit[];
@@ -116,7 +116,7 @@ export function Find({ view }: { view: View }): ReactNode {
   );
 }
 
-/** Who has found something is there; who has not goes on writing. */
+/** After a match the focus is there; without one it stays in the field. */
 function leaveFor(block: BlockId | undefined): void {
   const id = CSS.escape(block ?? "");
   const row = document.querySelector<HTMLElement>(`article[data-block="${id}"]`);
@@ -124,7 +124,7 @@ function leaveFor(block: BlockId | undefined): void {
   else focusPrompt();
 }
 
-/** Which of all matches it is, from 0; -1 where it is none of them. */
+/** Its index among all matches, from 0; -1 if it is none of them. */
 function placeOf(hits: readonly Hit[], now: Current | undefined): number {
   const block = hits.findIndex(({ id }) => id === now?.block);
   if (!now || block === -1) return -1;
@@ -149,7 +149,7 @@ function tellHits(words: string, found: Found, count: number, at: number): strin
   return `${at === -1 ? "–" : at + 1} of ${count}${found.more ? " or more" : ""}`;
 }
 
-/** What the server finds, asked when the reader stops typing, and again when blocks have come. */
+/** The server's matches, requested when the user stops typing, and again when blocks have arrived. */
 function useFound(view: View, words: string): Found {
   const session = useSession();
   const [found, setFound] = useState(NOTHING);
@@ -177,7 +177,7 @@ function useFound(view: View, words: string): Found {
   return found;
 }
 
-/** Done when nothing has changed for a moment; the answer calls it off. */
+/** Runs when nothing has changed for a moment; the returned function cancels it. */
 function later(run: (isOld: () => boolean) => Promise<void>): () => void {
   let isOld = false;
   const timer = setTimeout(() => void run(() => isOld), FIND_PAUSE_MS);
@@ -187,7 +187,7 @@ function later(run: (isOld: () => boolean) => Promise<void>): () => void {
   };
 }
 
-/** What was found before, with the newest page of it as it is now. */
+/** The earlier matches, with the newest page of them updated. */
 function withNewest(known: Found, newest: Found): Found {
   if (known.words !== newest.words || newest.failure !== undefined) return known;
   const now = new Set(newest.blocks.map(({ id }) => id));
@@ -198,7 +198,7 @@ function withNewest(known: Found, newest: Found): Found {
   };
 }
 
-/** What was found so far, page after page, the newest blocks first. */
+/** The matches so far, page after page, the newest blocks first. */
 async function* pages(session: Session, view: View, words: string): AsyncGenerator<Found> {
   const seq = seqOf(view);
   const older: Hit[][] = [];
@@ -231,7 +231,7 @@ function askPage(session: Session, view: View, words: string, after: string | un
   });
 }
 
-/** A search that was not done in time is tried again: that the server was busy says nothing about the words. */
+/** A search that was not done in time is retried: a busy server says nothing about the words. */
 async function patiently<T>(ask: () => Promise<T | Problem>): Promise<T | Problem> {
   for (let pause = FIND_AGAIN_MS, tries = 1; ; pause *= 2, tries++) {
     const answer = await ask();
@@ -245,7 +245,7 @@ function seqOf(view: View): number {
   return view.since?.seq ?? 0;
 }
 
-/** Where the conversation is, told now and then while it goes on. */
+/** The conversation's seq, reported now and then while it continues. */
 function useSeq(view: View): number {
   const seq = useViewPart(view, seqOf);
   const latest = useRef(seq);
@@ -270,8 +270,8 @@ function useSeq(view: View): number {
 }
 
 /**
- * All blocks that have the words, oldest first: those that are not here come before those that are. `more`: there may be others, since
- * of calls that are not here nobody knows the names.
+ * All blocks with the words, oldest first: unloaded ones come before loaded ones. `more`: there may be others, since
+ * the names of unloaded calls are unknown.
  */
 function hitsIn(
   view: View,

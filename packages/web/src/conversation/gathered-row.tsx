@@ -32,7 +32,7 @@ export const GatheredRow = memo(
     const [isOpen] = useOpen(name, false);
     const isFocused = useCellPart(focused, (now) => now === name);
     const toggle = () => {
-      // What was opened inside would stay beside it otherwise.
+      // Otherwise a part opened inside would stay beside it.
       if (isOpen) for (const id of ids) if (isOpenNow(id, false)) setOpen(id, false);
       setOpen(name, !isOpen);
     };
@@ -58,7 +58,7 @@ export const GatheredRow = memo(
 function Words({ ids }: { ids: readonly BlockId[] }): ReactNode {
   const view = useView();
   useOrder(view);
-  // Those before the last have ended, or will be told of when they do: the rows are made anew then.
+  // Those before the last have ended, or cause an update when they do: the rows are rebuilt then.
   const last = useBlock(ids.at(-1) as BlockId);
   const tree = treeOf(view);
   const entries = ids.flatMap((id) => {
@@ -76,7 +76,7 @@ function Words({ ids }: { ids: readonly BlockId[] }): ReactNode {
   );
 }
 
-/** What is under way. */
+/** The running part. */
 function Now({ block }: { block: Block }): ReactNode {
   const { name, subject, isCommand } = callLine(block, [], useFolder());
   return (

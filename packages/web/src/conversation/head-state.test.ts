@@ -1,4 +1,4 @@
-/** The state in a conversation's head: what needs the reader comes first. */
+/** The state in a conversation's head: what needs the user comes first. */
 import { expect, it } from "vitest";
 import { headState } from "./head-state.ts";
 

@@ -68,7 +68,7 @@ function Place({ record }: { record: Conversation }): ReactNode {
   const branch = useCell(workspaceBranch);
   const folder = record.metadata.cwd;
   if (folder === undefined) return null;
-  // Elsewhere than in the workspace, the name alone does not say where.
+  // Outside of the workspace, the name alone does not say where.
   const name = folder === root ? (folder.split("/").filter(Boolean).at(-1) ?? folder) : folder;
   return (
     <>
@@ -85,7 +85,7 @@ function Place({ record }: { record: Conversation }): ReactNode {
 }
 
 const ROUND = 2 * Math.PI * 6;
-/** From here on the agent may soon leave out what was said first. */
+/** From here on the agent may soon drop the earliest messages. */
 const NEARLY_FULL = 0.8;
 
 function ContextRing({ view }: { view: View }): ReactNode {

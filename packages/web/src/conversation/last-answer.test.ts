@@ -1,4 +1,4 @@
-/** What is said aloud when a turn has ended. */
+/** The screen reader's text when a turn has ended. */
 import type { Block, Turn } from "@blockyard/kernel";
 import { expect, test } from "vitest";
 import { lastAnswer } from "./last-answer.ts";
@@ -15,7 +15,7 @@ function seen(turns: readonly string[], blocks: readonly { turn: string; text: s
   };
 }
 
-test("[V170] the answer of the turn that has ended is said, not that of an earlier one", () => {
+test("[V170] the answer of the ended turn is read out, not that of an earlier one", () => {
   const first = { turn: "t1", text: "Blue." };
   expect(lastAnswer(seen(["t1"], [first]))).toBe("Answer finished. Blue.");
   const compaction = { turn: "t2", text: "", kind: "error" };

@@ -4,19 +4,19 @@
 export const SPOKEN_CHARS = 400;
 
 // Find highlights
-/** More than anybody looks at; the rest is marked when it is drawn alone. */
+/** More than anybody looks at; the rest is highlighted when it is drawn alone. */
 export const HIGHLIGHTED_RANGES = 2_000;
 
 // Find
 export const FIND_PAUSE_MS = 120;
-/** What is being written is counted this often. */
+/** How often a growing text is counted. */
 export const FIND_COUNT_MS = 250;
 export const FIND_MIN_CHARS = 2;
-/** Of a block that has more, so many are counted and gone through. */
+/** For a block with more, this many are counted and visited. */
 export const MATCHES_PER_BLOCK = 100;
-/** The server answers page by page; of a conversation that has more, the newest are gone through. */
+/** The server answers page by page; for a conversation with more, the newest are visited. */
 export const FIND_PAGES = 25;
-/** A server that has much to do is asked again, at first after so long. */
+/** A busy server is asked again, at first after this long. */
 export const FIND_TRIES = 4;
 export const FIND_AGAIN_MS = 300;
 
@@ -25,19 +25,19 @@ export const FIND_AGAIN_MS = 300;
 export const GUESSED_LINE_CHARS = 80;
 
 // List
-/** Older blocks are fetched when the reader has less than so many screens of them above. */
+/** Older blocks are fetched when the user has less than this many screens of them above. */
 export const AHEAD_SCREENS = 4;
-/** Blocks that are asked for at once. */
+/** Blocks requested at once. */
 export const PAGE_BLOCKS = 100;
 
 // Place
 /** The conversations that were left last; of the others the end is shown. */
 export const KEPT_PLACES = 200;
-/** When nothing has come for so long, the end is shown. */
+/** When nothing has arrived for this long, the end is shown. */
 export const PATIENCE_MS = 3_000;
 
 // Printed
-/** Rows that are drawn to be printed: the page stands still meanwhile. */
+/** Rows drawn for printing: the page is blocked meanwhile. */
 export const PRINTED_ROWS = 1_000;
 
 // Turn footer
@@ -47,7 +47,7 @@ export const TURN_CLOCK_MS = 1_000;
 export const CLOCKED_SECONDS = 3;
 
 // Stage
-/** Nobody scrolls if nothing was heard of it for so long. */
+/** Without scroll events for this long, nobody is scrolling. */
 export const SCROLL_QUIET_MS = 160;
-/** So long after the list has got another width, rows that have another height have it because of that. */
+/** For this long after a change of the list's width, rows change their height because of it. */
 export const REFLOW_MS = 300;

@@ -35,15 +35,15 @@ import type { Strip } from "./strip.ts";
 
 /** Closer to the end than this counts as being there. */
 const END_PX = 24;
-/** What stands above the first row; always there, so that nothing moves when it has nothing more to say. */
+/** The area above the first row; always there, so that nothing moves when it is empty. */
 const HEAD_PX = 36;
-/** A row that was gone to is shown this far below the top. */
+/** A row that was navigated to is shown this far below the top. */
 const TARGET_PX = 80;
 
 interface ListProps {
   readonly view: View;
   readonly rows: readonly Row[];
-  /** The row that was asked for by the page's address. */
+  /** The row in the page's address. */
   readonly target: BlockId | undefined;
 }
 
@@ -113,7 +113,7 @@ export const BlockList = memo(function BlockList({ view, rows, target }: ListPro
   );
 });
 
-/** The way back to the end, with how much has come since the reader last saw it. */
+/** The way back to the end, with the number of new rows since the user last saw it. */
 function ToEnd({ stage, rows }: { stage: Stage<Row>; rows: readonly Row[] }): ReactNode {
   const isShown = useCell(isEndShown);
   const last = useRef(rows.at(-1)?.key);
@@ -159,7 +159,7 @@ function useStage(view: View, scroller: { current: HTMLDivElement | null }, page
   const onLook = (strip: Strip<Row>, scrolledPx: number): void => {
     const box = scroller.current;
     if (!box) return;
-    // At the very end a place that became less is no reader's doing: what was there has become shorter.
+    // At the very end a lower scroll position is not the user's doing: the content has become shorter.
     if (scrolledPx < 0 && !isNearEnd(box, 1)) isFollowing.set(false);
     else if (scrolledPx > 0 && isNearEnd(box, END_PX)) isFollowing.set(true);
     pageIfNear(strip, page);
@@ -178,7 +178,7 @@ function useStage(view: View, scroller: { current: HTMLDivElement | null }, page
   return stage;
 }
 
-/** The room that the blocks need which are not here yet, going by those that are. */
+/** The estimated room for unloaded blocks, based on the loaded ones. */
 function reservePx(view: View, strip: Strip<Row>): number {
   const here = view.order.length;
   if (!view.more || here === 0) return 0;
@@ -208,7 +208,7 @@ function usePaging(view: View): Paging {
   );
 }
 
-/** Goes to the block that is sought: its row, or the row that it hangs off. Whether older blocks are being fetched for it. */
+/** Scrolls to the target block: its row, or its parent's. Returns whether older blocks are being fetched for it. */
 function useSought(
   view: View,
   stage: Stage<Row>,
@@ -230,12 +230,12 @@ function useSought(
       void page(limits.pageBlocks);
       return;
     }
-    if (reveal(view, wanted)) return; // the rows are made anew, with it among them
+    if (reveal(view, wanted)) return; // the rows are rebuilt, with it among them
     sought.set(undefined);
     const row = rowOf(view, rows, id);
     if (row === undefined) return;
     if (!isElsewhere()) focused.set(focusName(rows[row] as Row));
-    // Behind this effect: what is drawn for it is drawn at once.
+    // After this effect: what is drawn for it is drawn at once.
     queueMicrotask(() => stage.show(row, TARGET_PX));
   }, [view, stage, rows, wanted, page]);
   return id !== undefined && view.more && !view.blocks.has(id);
@@ -245,7 +245,7 @@ function rowOf(view: View, rows: readonly Row[], target: BlockId): number | unde
   const places = new Map<BlockId, number>();
   rows.forEach((row, i) => {
     for (const id of idsOf(row)) places.set(id, i);
-    // Who goes to what is asked wants to answer it.
+    // A user who goes to an ask wants to answer it.
     if (row.type === "ask" && isAsked(view, row.id)) places.set(row.id, i);
   });
   for (let id: BlockId | null | undefined = target; id; id = view.blocks.get(id)?.parent) {
@@ -260,14 +260,14 @@ function isAsked(view: View, call: BlockId): boolean {
   return block !== undefined && (askOf(block.metadata)?.state === "asked" || isLateAsk(view, block));
 }
 
-/** What keys work on: a block, or quiet ones that are gathered. */
+/** The target of keys: a block, or a group of quiet ones. */
 function focusName(row: Row): string | undefined {
   return row.type === "block" ? row.id : row.type === "gathered" ? row.key : undefined;
 }
 
 /**
- * The focused block is brought into view and gets the browser's focus; not one that was focused before the list came, and
- * that the address does not point at.
+ * The focused block is scrolled into view and gets the browser's focus; not one that was focused before the list was
+ * loaded, and that is not in the address.
  */
 function useFocusedRow(stage: Stage<Row>, rows: readonly Row[], target: BlockId | undefined): void {
   const now = useCell(focused);
@@ -289,7 +289,7 @@ function useFocusedRow(stage: Stage<Row>, rows: readonly Row[], target: BlockId 
     const index = known.current.findIndex((row) => focusName(row) === now);
     if (index === -1) return;
     queueMicrotask(() => stage.show(index, "nearest"));
-    // Whoever is looking for something goes on typing.
+    // A user who is searching keeps typing.
     if (document.activeElement?.closest(".find")) return;
     const was = document.activeElement;
     const frame = requestAnimationFrame(() => {
@@ -298,7 +298,7 @@ function useFocusedRow(stage: Stage<Row>, rows: readonly Row[], target: BlockId 
         .querySelector<HTMLElement>(`article[data-row="${CSS.escape(now)}"]`)
         ?.focus({ preventScroll: true });
     });
-    // Whoever steps on before the frame does not come back to this one.
+    // A user who moves on before the frame does not come back to this one.
     return () => cancelAnimationFrame(frame);
   }, [stage, now]);
 }

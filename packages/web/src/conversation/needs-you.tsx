@@ -33,7 +33,7 @@ export function NeedsYou({ view }: { view: View }): ReactNode {
   );
 }
 
-/** A digit that is meant for a request which is not even drawn leads there. One that is drawn has its keys itself. */
+/** A digit meant for a request that is not even drawn leads there. One that is drawn has its keys itself. */
 function useDigits(isSeen: boolean): void {
   useEffect(() => {
     if (isSeen) return;

@@ -23,7 +23,7 @@ interface Seen {
 
 const places = new Map<ConversationId, readonly Seen[]>();
 
-/** Goes where the reader was, and remembers where the reader is. Whether the list is still on its way. */
+/** Restores the user's position, and stores it. Returns whether the list is still moving. */
 export function usePlace(
   view: View,
   stage: Stage<Row>,
@@ -31,7 +31,7 @@ export function usePlace(
   page: (blocks: number) => Promise<void>,
   target: BlockId | undefined,
 ): boolean {
-  // What the address points at is wanted more than what was there before.
+  // The address's target has priority over the earlier position.
   const [place] = useState(() => (target === undefined ? places.get(view.conversation) : undefined));
   const [isGoing, setGoing] = useState(place !== undefined);
   const isThere = useRef(place === undefined);
@@ -53,7 +53,7 @@ export function usePlace(
       stage.toEnd();
     };
     const { row, fromTopPx } = find(place, rows);
-    // Behind this effect: what is drawn for it is drawn at once.
+    // After this effect: what is drawn for it is drawn at once.
     if (row !== -1) return queueMicrotask(() => arrive(() => stage.show(row, fromTopPx)));
     if (!view.more || !isOlder(view, place)) return queueMicrotask(() => arrive(toEnd));
     void page(limits.pageBlocks);
@@ -87,7 +87,7 @@ function find(place: readonly Seen[], rows: readonly Row[]): { row: number; from
   return { row: indexes.get(seen?.id ?? "-") ?? -1, fromTopPx: seen?.fromTopPx ?? 0 };
 }
 
-/** Whether the place is among the blocks that are not here yet. */
+/** Whether the position is among the unloaded blocks. */
 function isOlder(view: View, place: readonly Seen[]): boolean {
   const first = view.blocks.get(view.order[0] ?? "")?.born ?? 0;
   return place.some(({ id }) => (parseBlockId(id)?.seq ?? first) < first);

@@ -14,7 +14,7 @@ import { around, type Range } from "./strip.ts";
 export function usePrinted(rows: readonly Row[], drawn: Range): Range | undefined {
   const [isPrinting, setPrinting] = useState(false);
   useEffect(() => {
-    // The browser takes what is there when its event is over.
+    // The browser prints what is there when its event is over.
     const begin = () => flushSync(() => setPrinting(true));
     const end = () => setPrinting(false);
     addEventListener("beforeprint", begin);

@@ -10,7 +10,7 @@ import { listenBeforeAll } from "../state/disclosure.ts";
 import { editing, inspected, isFollowing } from "../state/page-state.ts";
 import type { Stage } from "./stage.ts";
 
-/** Only the reader's own hand stops the following; what the list does by itself does not. */
+/** Only the user's own input stops following; what the list does by itself does not. */
 export function useReaderScrolls(scroller: { current: HTMLDivElement | null }): void {
   useEffect(() => {
     const box = scroller.current;
@@ -50,10 +50,10 @@ export function useReaderScrolls(scroller: { current: HTMLDivElement | null }): 
   }, [scroller]);
 }
 
-/** What opens and closes something, here or beside the list. */
+/** Controls that open and close something, here or beside the list. */
 const DISCLOSES = "[aria-expanded], summary, [data-discloses]";
 
-/** Opening and closing moves nothing: who does it stops following the end, and what they pressed stays where it is. */
+/** Opening and closing moves nothing: it stops following the end, and the pressed control stays where it is. */
 export function useHolds(stage: Stage<Row>, scroller: { current: HTMLDivElement | null }): void {
   useEffect(() => {
     const box = scroller.current;
@@ -69,7 +69,7 @@ export function useHolds(stage: Stage<Row>, scroller: { current: HTMLDivElement 
       hold(isTrusted ? (pressed?.closest("[data-hold]") ?? pressed) : pressed?.closest("article"));
     };
     const rowOf = (id: BlockId | undefined) => box.querySelector(`[data-block="${CSS.escape(id ?? "")}"]`);
-    // What is opened beside the list makes it narrower; what is edited has another height.
+    // A panel beside the list makes it narrower; an editor has another height.
     const stops = [inspected, editing].map((cell) => {
       let before = cell.get();
       return cell.listen(() => {

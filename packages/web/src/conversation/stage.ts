@@ -12,22 +12,25 @@ import { flushSync } from "react-dom";
 import { REFLOW_MS, SCROLL_QUIET_MS } from "./limits.ts";
 import { type Keyed, type Range, Strip } from "./strip.ts";
 
-/** Rows are drawn this far beyond the screen, and drawn anew when fewer than `KEPT_PX` are left. */
+/** Rows are drawn this far beyond the screen, and redrawn when fewer than `KEPT_PX` are left. */
 const BEYOND_PX = 1_200;
 const KEPT_PX = 500;
-/** While the end is followed, so much of the window may stay empty below it where something became shorter. */
+/** While the end is followed, this much of the window may stay empty below it if something became shorter. */
 const ROOM_SHARE = 0.5;
 /** A browser's boxes end at about 33 million pixels. */
 const MAX_RESERVE_PX = 12_000_000;
 
 interface StageOptions<Row extends Keyed> {
-  /** What stands above the first row. */
+  /** The area above the first row. */
   readonly headPx: number;
   readonly estimate: (row: Row) => number;
   readonly isFollowing: () => boolean;
-  /** The room that older rows will need, which are not here yet; 0: there are none. */
+  /** The room for unloaded older rows; 0: there are none. */
   readonly reservePx: (strip: Strip<Row>) => number;
-  /** What can be seen has changed: the reader has scrolled so far down, or up where it is less than 0; 0: by something else. */
+  /**
+   * The visible part has changed: the user has scrolled down by this much, or up if it is less than 0; 0: by something
+   * else.
+   */
   readonly onLook: (strip: Strip<Row>, scrolledPx: number) => void;
   /** Whether the end of the list is on the screen. */
   readonly onEnd: (isShown: boolean) => void;
@@ -53,20 +56,26 @@ export class Stage<Row extends Keyed> {
   #quiet: ReturnType<typeof setTimeout> | undefined;
   #isQuiet = true;
   #isPressed = false;
-  /** What the reader has opened or closed, and how far below the top it was: it stays there until the reader scrolls. */
+  /**
+   * The element that the user has opened or closed, and how far below the top it was: it stays there until the user
+   * scrolls.
+   */
   #held: { readonly element: Element; readonly fromTopPx: number } | undefined;
-  /** As it was written. */
+  /** As it was typed. */
   #heightPx = 0;
-  /** What stands below the last row. */
+  /** The area below the last row. */
   #padPx = 0;
   /** How wide the list is: with another width every row has other lines. */
   #widthPx = 0;
   #reflowUntil = 0;
-  /** Where the end was when it was last seen, with the room that was left below it; 0 where it was not. */
+  /** The last seen position of the end, with the room that was left below it; 0 if it was not seen. */
   #endPx = 0;
-  /** The window has just become so much shorter, and does not stand at the end again yet. */
+  /** The window has just become this much shorter, and is not at the end again yet. */
   #shorterPx = 0;
-  /** A place that is known already, since the stage has set it, or has looked before the browser told of it: its event is an echo. */
+  /**
+   * A position that is known already, since the stage has set it, or has read it before the browser reported it: its
+   * event is an echo.
+   */
   #knownTop: number | undefined;
 
   constructor(options: StageOptions<Row>, draw: () => void) {
@@ -75,7 +84,7 @@ export class Stage<Row extends Keyed> {
     this.strip = new Strip(options.headPx, options.estimate);
   }
 
-  /** Which of the rows are to be drawn; called while drawing. */
+  /** The rows to draw; called while drawing. */
   take(rows: readonly Row[]): Range {
     if (rows === this.strip.rows && !this.#isShort()) return this.drawn;
     this.strip.take(rows);
@@ -130,7 +139,7 @@ export class Stage<Row extends Keyed> {
     this.#observer?.observe(element);
   }
 
-  /** What was drawn is in the document and not on the screen yet. */
+  /** The drawn rows are in the document and not on the screen yet. */
   drew(): void {
     if (!this.#elements) return;
     this.#catchUp();
@@ -141,7 +150,7 @@ export class Stage<Row extends Keyed> {
     if (this.#isShort()) this.#draw();
   }
 
-  /** Keeps an element of a row where it is on the screen, whatever opens or closes, until the reader scrolls. */
+  /** Keeps an element of a row in its place on the screen, whatever opens or closes, until the user scrolls. */
   hold(element: Element): void {
     if (!this.#elements) return;
     this.#catchUp();
@@ -152,7 +161,7 @@ export class Stage<Row extends Keyed> {
     this.#held = { element, fromTopPx: this.#fromTop(element) };
   }
 
-  /** Goes to the end. */
+  /** Scrolls to the end. */
   toEnd(): void {
     this.#held = undefined;
     this.#endPx = 0;
@@ -190,8 +199,8 @@ export class Stage<Row extends Keyed> {
   }
 
   /**
-   * A browser tells of a scroll with its next frame. Who presses something before that, or whose text grows, is already where they
-   * scrolled to: whatever is placed is placed around there.
+   * A browser reports a scroll with its next frame. A user who presses something before that, or whose text grows, is
+   * already at the new position: everything is placed around there.
    */
   #catchUp(): void {
     if (!this.#elements) return;
@@ -201,12 +210,12 @@ export class Stage<Row extends Keyed> {
     this.#knownTop = this.#elements.scroller.scrollTop;
   }
 
-  /** Takes in where the reader is. */
+  /** Reads the user's position. */
   #look(isReaders: boolean): void {
     if (!this.#elements) return;
     const { scroller } = this.#elements;
     const { strip } = this;
-    // From where the stage has put the list, which the browser may not have told of either.
+    // From where the stage has put the list, which the browser may not have reported either.
     const scrolledPx = readersPx(scroller, strip.window);
     strip.look(scroller.scrollTop, scroller.clientHeight);
     if (isReaders) {
@@ -221,7 +230,7 @@ export class Stage<Row extends Keyed> {
     this.#tellEnd();
   }
 
-  /** There is nothing above the first row: the reader comes no further, until older rows are here. */
+  /** There is nothing above the first row: the user cannot scroll further, until older rows are loaded. */
   #stopAtStart(): void {
     const { strip } = this;
     const first = strip.start - this.#options.headPx;
@@ -262,7 +271,7 @@ export class Stage<Row extends Keyed> {
     this.#options.onLook(this.strip, 0);
   }
 
-  /** Writes where things lie; nothing of it moves what the reader looks at. */
+  /** Writes positions; nothing that the user looks at moves. */
   #place(): void {
     if (!this.#elements) return;
     const { frame, head } = this.#elements;
@@ -280,8 +289,8 @@ export class Stage<Row extends Keyed> {
   }
 
   /**
-   * Writes how much can be scrolled. Where rows became shorter, what is on the screen stays: the room below the last row goes
-   * when the reader scrolls up, or fills with what comes. Who follows the end is not left before an empty screen.
+   * Writes the scroll height. If rows became shorter, the screen stays unchanged: the room below the last row goes when
+   * the user scrolls up, or fills with new rows. A user who follows the end is not left with an empty screen.
    */
   #size(): void {
     if (!this.#elements) return;
@@ -296,7 +305,7 @@ export class Stage<Row extends Keyed> {
     this.#endPx = isKnown ? this.#heightPx : 0;
   }
 
-  /** Whether everything on the screen has been measured: a guess that was too high leaves no room. */
+  /** Whether everything on the screen has been measured: an estimate that was too high leaves no room. */
   #isEndKnown(): boolean {
     const { from, to } = this.strip.range(0);
     if (to < this.strip.rows.length) return false;
@@ -310,7 +319,7 @@ export class Stage<Row extends Keyed> {
     this.#elements.sizer.style.height = `${px}px`;
   }
 
-  /** Rows hold their places by themselves; inside a row, what is above the held element may have become higher. */
+  /** Rows keep their places by themselves; inside a row, content above the held element may have become higher. */
   #keepHeld(): void {
     if (!this.#held?.element.isConnected || this.#options.isFollowing()) return;
     const off = Math.round(this.#fromTop(this.#held.element) - this.#held.fromTopPx);
@@ -366,8 +375,8 @@ export class Stage<Row extends Keyed> {
 }
 
 /**
- * How far the reader has scrolled from where the window was. A list that has become higher is put down by the browser where it
- * stood at its end, as much as it grew: that is not the reader's hand.
+ * How far the user has scrolled from the window's earlier position. The browser moves a list that has become higher and
+ * was at its end by as much as it grew: that is not the user's input.
  */
 function readersPx(scroller: HTMLElement, window: { readonly top: number; readonly height: number }): number {
   const movedPx = scroller.scrollTop - window.top;

@@ -1,6 +1,6 @@
 /**
  * The strip under everything that happens to a list: rows come at both ends and in between, leave, and turn out to be
- * higher or lower than was thought.
+ * higher or lower than estimated.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -25,15 +25,15 @@ function drawnAll(strip: Strip<Keyed>, px: (key: string) => number, beyond = 100
   );
 }
 
-describe("where rows lie", () => {
-  it("one below the other, by what was measured and by guesses", () => {
+describe("positions of rows", () => {
+  it("one below the other, by measurements and estimates", () => {
     const strip = stripOf(rowsOf(0, 4), 0, 100);
     strip.measure([["row 1", 80]], strip.range(0));
     expect([0, 1, 2, 3].map((i) => strip.topOf(i))).toEqual([0, 50, 130, 180]);
     expect(strip.end).toBe(230);
   });
 
-  it("draws the rows of the window and so far beyond it", () => {
+  it("draws the rows of the window and a margin beyond it", () => {
     const strip = stripOf(rowsOf(0, 100), 1_000, 200);
     expect(strip.range(0)).toEqual({ from: 20, to: 25 });
     expect(strip.range(100)).toEqual({ from: 18, to: 27 });
@@ -58,7 +58,7 @@ describe("what stays", () => {
     ["fewer rows in front", (strip) => strip.take(rowsOf(110, 200))],
     ["rows above that are higher", (strip) => strip.measure([["row 105", 500]], { from: 0, to: 9 })],
     ["rows below that are lower", (strip) => strip.measure([["row 150", 5]], { from: 0, to: 9 })],
-  ])("[V1] the row that is looked at: %s", (_name, change) => {
+  ])("[V1] the row that the user looks at: %s", (_name, change) => {
     check(change, "row 119");
     check(change, "row 120");
   });
@@ -71,7 +71,7 @@ describe("what stays", () => {
     expect(strip.topOf(5)).toBe(before);
   });
 
-  it("[V1] a row that comes in at the top for the first time does not push those that were there", () => {
+  it("[V1] a new row at the top does not push the existing ones", () => {
     const strip = stripOf(rowsOf(0, 100), 1_000, 200);
     drawnAll(strip, () => 50, 0);
     strip.look(980, 200);
@@ -98,7 +98,7 @@ describe("what stays", () => {
     expect(strip.topOf(2)).toBe(before);
   });
 
-  it("[V1] a row that was gone to stays, whatever those around it turn out to be", () => {
+  it("[V1] a row that was navigated to stays, whatever the heights of those around it", () => {
     const strip = stripOf(rowsOf(0, 100), 1_000, 200);
     strip.pin(22);
     drawnAll(strip, (key) => 10 + key.length * 30);
@@ -178,7 +178,7 @@ describe("[V1] a list of another width", () => {
     expect(1_075 - strip.topOf(1)).toBe(2_050);
   });
 
-  it("keeps what was gone to", () => {
+  it("keeps the row that was navigated to", () => {
     const strip = stripOf(rowsOf(0, 100), 1_010, 200);
     drawnAll(strip, () => 60);
     const { from } = strip.range(0);

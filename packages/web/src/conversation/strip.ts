@@ -19,7 +19,7 @@ export interface Range {
 
 export class Strip<Row extends Keyed> {
   rows: readonly Row[] = [];
-  /** Where the first row begins. */
+  /** The start of the first row. */
   start: number;
   readonly #estimate: (row: Row) => number;
   readonly #measured = new Map<string, number>();
@@ -27,9 +27,9 @@ export class Strip<Row extends Keyed> {
   /** Offsets from `start`; right for indexes up to `#summed`. */
   #offsets = new Float64Array(65);
   #summed = 0;
-  /** What the reader sees of the strip. */
+  /** The visible part of the strip. */
   #window = { top: 0, height: 0 };
-  /** A row that was gone to: it holds its place until the reader scrolls. */
+  /** A row that was navigated to: it keeps its place until the user scrolls. */
   #pinned: string | undefined;
 
   constructor(start: number, estimate: (row: Row) => number) {
@@ -67,8 +67,9 @@ export class Strip<Row extends Keyed> {
   }
 
   /**
-   * Rows have been drawn with these heights; whether anything changed. Where all of them are new because the list has another
-   * width, a row that begins above the window is no anchor: its lines are others, and what is below it would move by them.
+   * Rows have been drawn with these heights; returns whether anything changed. If all of them are new because the list
+   * has another width, a row that begins above the window is no anchor: its lines are others, and would move everything
+   * below it.
    */
   measure(
     sizes: readonly (readonly [key: string, height: number])[],
@@ -98,8 +99,8 @@ export class Strip<Row extends Keyed> {
   }
 
   /**
-   * A row that began above the window and has become so short that it would end there, such as a long form that was answered: what
-   * was below it in the window stays where it was; where nothing was, the row is shown from its beginning.
+   * A row that began above the window and has become so short that it would end there, such as a long form that was
+   * answered: the rows below it in the window stay in place; if there were none, the row is shown from its beginning.
    */
   #keepInWindow(row: number, top: number, before: number): void {
     const { top: windowTop, height } = this.#window;
@@ -152,7 +153,7 @@ export class Strip<Row extends Keyed> {
     return low;
   }
 
-  /** Rows that should stay where they are, the best first: those that the reader sees, and sees as they are. */
+  /** Rows that should stay where they are, the best first: those that are visible, and unchanged. */
   #anchors(): number[] {
     const { from, to } = this.range(0);
     const seen: number[] = [];
@@ -162,7 +163,7 @@ export class Strip<Row extends Keyed> {
     return [...(pinned === -1 ? [] : [pinned]), ...seen, ...guessed];
   }
 
-  /** The first row that begins in the window; where none does, the one that fills it. */
+  /** The first row that begins in the window; otherwise the one that fills it. */
   #reflowAnchor(): number | undefined {
     const anchors = this.#anchors();
     if (this.#pinned !== undefined) return anchors[0];
@@ -177,7 +178,7 @@ export class Strip<Row extends Keyed> {
     return this.#offsets[index] ?? 0;
   }
 
-  /** Sizes of the rows as they are now; those at the beginning that are the same are left alone. */
+  /** Current sizes of the rows; equal ones at the beginning are left alone. */
   #fill(before: readonly Row[]): void {
     const { rows } = this;
     if (rows.length > this.#sizes.length) this.#enlarge(rows.length * 2);
@@ -205,7 +206,7 @@ function commonStart(a: readonly Keyed[], b: readonly Keyed[]): number {
   return at;
 }
 
-/** Where a key is: most likely where it was, or as far behind as rows were put in front; then nearby, then anywhere. */
+/** The index of a key: most likely unchanged, or shifted by the rows added before it; then nearby, then anywhere. */
 function indexNear(rows: readonly Keyed[], key: string, at: number, moved: number): number {
   if (rows[at]?.key === key) return at;
   if (rows[at + moved]?.key === key) return at + moved;
@@ -213,7 +214,7 @@ function indexNear(rows: readonly Keyed[], key: string, at: number, moved: numbe
   return rows.findIndex((row) => row.key === key);
 }
 
-/** The range with as many more as `most` lets in: half of them before it, and what one side does not need for the other. */
+/** The range extended by up to `most`: half of them before it, and what one side does not need for the other. */
 export function around({ from, to }: Range, length: number, most: number): Range {
   const more = Math.max(0, most - (to - from));
   const behind = Math.min(length - to, Math.max(Math.ceil(more / 2), more - from));

@@ -150,7 +150,7 @@ function ExportGroup({ conversation }: { conversation: ConversationId }): ReactN
   );
 }
 
-/** Its address, its id, and what goes on with it in a terminal. */
+/** Its address, its id, and the command to resume it in a terminal. */
 function CopyGroup({ view }: { view: View }): ReactNode {
   const record = useRecord(view);
   const { conversation } = view;

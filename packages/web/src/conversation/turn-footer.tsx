@@ -67,7 +67,7 @@ function Working({ name, since }: { name: string; since: number }): ReactNode {
   );
 }
 
-/** How long it took, and what the provider says of the turn besides. */
+/** Its duration, and the provider's other numbers for the turn. */
 function Facts({ turn }: { turn: Turn }): ReactNode {
   const { steps, apiMs } = nativeFacts(turn.native);
   const waited = apiMs === undefined ? undefined : `${formatDuration(apiMs)} of it waiting for the model`;

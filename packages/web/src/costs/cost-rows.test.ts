@@ -1,6 +1,4 @@
-/**
- * Costs as a file for spreadsheets, and as days without a gap.
- */
+/** Costs as a file for spreadsheets, and as days without a gap. */
 import { expect, test } from "vitest";
 import { type CostRow, csvOf, dayWords, everyDay, usedSubagents } from "./cost-rows.ts";
 
@@ -54,7 +52,7 @@ test("[V110] days in which nothing was spent are days too", () => {
   expect(everyDay([], "2026-11-18", "2026-11-12").length).toBe(7);
 });
 
-test("[V110] a day reads as people write it, with its year where that is another", () => {
+test("[V110] a day is written for people, with its year if that is another", () => {
   const now = new Date(2026, 10, 18);
   expect(dayWords("2026-11-05", now)).toBe("Thu, Nov 5");
   expect(dayWords("2025-12-31", now)).toBe("Wed, Dec 31, 2025");

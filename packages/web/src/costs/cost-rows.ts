@@ -31,7 +31,7 @@ export interface CostReport {
   readonly more: boolean;
 }
 
-/** What a row is of, in words. */
+/** The subject of a row, in words. */
 export function nameOf(row: CostRow, group: CostGroup): string {
   if (group === "conversation") return row.title || "Untitled";
   return row[group] || { day: "", workspace: "No folder", agent: "", model: "Unknown model" }[group];
@@ -42,7 +42,7 @@ export function usedSubagents(rows: readonly CostRow[]): boolean {
   return rows.some(({ subagents }) => subagents.input + subagents.output > 0);
 }
 
-/** A day of a report as people write it; with its year where that is not this one's. */
+/** A day of a report for people; with its year if that is not the current one. */
 export function dayWords(day: string, now: Date): string {
   const [year, month, date] = day.split("-").map(Number);
   if (year === undefined || month === undefined || date === undefined) return day;
@@ -86,7 +86,7 @@ export interface DayCost {
   readonly turns: number;
 }
 
-/** One for each day from the first to the last, also where nothing was spent. `from`: the first, where that is known. */
+/** One for each day from the first to the last, also if nothing was spent. `from`: the first, if known. */
 export function everyDay(rows: readonly CostRow[], today: string, from?: string): readonly DayCost[] {
   const known = new Map(rows.map((row) => [row.day ?? "", row]));
   const first = from ?? [...known.keys()].filter((day) => day !== "").sort()[0];

@@ -88,7 +88,7 @@ interface OverviewProps {
   readonly onGroup: (group: CostGroup) => void;
 }
 
-/** With a plus where it was more than this. */
+/** With a plus if it was more than this. */
 function costWords({ cost_usd, unpriced, uncounted }: CostSums, unknown: string): string {
   if (cost_usd === null) return unknown;
   return `${formatCost(cost_usd)}${unpriced.turns + uncounted > 0 ? "+" : ""}`;

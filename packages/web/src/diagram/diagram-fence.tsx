@@ -77,7 +77,7 @@ function Note({ drawing }: { drawing: Drawing | undefined }): ReactNode {
   );
 }
 
-/** The drawing of a source, as soon as it is there; until then the one in the other theme, if there is one. */
+/** The drawing of a source, once it is there; until then the one in the other theme, if there is one. */
 function useDrawing(
   source: string,
   isWanted: boolean,

@@ -15,17 +15,17 @@ interface Mermaid {
   render(id: string, source: string): Promise<{ readonly svg: string }>;
 }
 
-// The library stands before this program, in the same script, which no type knows: see the page's vite.config.ts.
+// The library precedes this program, in the same script, which has no types: see the page's vite.config.ts.
 const { mermaid } = globalThis as unknown as { mermaid: Mermaid };
 
-/** What the source cannot choose: bounds, safety, and all that has to fit the page around it. */
+/** What the source cannot choose: limits, safety, and everything that has to match the page. */
 const OURS = [
   ...["secure", "securityLevel", "startOnLoad", "maxTextSize", "maxEdges", "suppressErrorRendering"],
   ...["theme", "themeVariables", "themeCSS", "darkMode", "fontFamily", "altFontFamily", "htmlLabels"],
 ];
 
 const SVG = "http://www.w3.org/2000/svg";
-/** The style sheet of what is drawn. */
+/** The style sheet of the drawing. */
 const sheet = new CSSStyleSheet();
 let css = "";
 
@@ -56,7 +56,7 @@ async function draw({ source, isDark, colors }: DrawRequest): Promise<Drawn> {
   }
 }
 
-/** Gives styles to the document in ways that need no leave for inline ones, and keeps them out of texts that are parsed. */
+/** Adds styles to the document without inline ones, which the policy forbids, and keeps them out of parsed text. */
 function withoutInlineStyles(): void {
   document.adoptedStyleSheets = [sheet];
   const create = document.createElement.bind(document);
@@ -69,7 +69,7 @@ function withoutInlineStyles(): void {
   };
   const parse = DOMParser.prototype.parseFromString;
   DOMParser.prototype.parseFromString = function parsed(text: string, type: DOMParserSupportedType) {
-    // It may be an object that stands for trusted text.
+    // It may be a TrustedHTML object.
     const renamed = String(text).replace(/<[a-z][^<>]*>/gi, (tag) =>
       tag.replace(/\sstyle="/g, ` ${STYLE}="`),
     );
@@ -77,7 +77,7 @@ function withoutInlineStyles(): void {
   };
 }
 
-/** Stands in for a style element: what is written into it is adopted. */
+/** Replaces a style element: text written into it is adopted. */
 function styleElement(): Element {
   return Object.defineProperty(document.createElementNS(SVG, "metadata"), "innerHTML", {
     set(rules: string) {
@@ -87,7 +87,7 @@ function styleElement(): Element {
   });
 }
 
-/** Pictures would come from elsewhere: nothing is asked for, not even in vain. An icon is left out. */
+/** Pictures would have to be loaded: nothing is requested, not even in vain. An icon is left out. */
 function withoutPictures(): void {
   const { setAttribute, setAttributeNS } = Element.prototype;
   const isPicture = (element: Element, name: string) =>

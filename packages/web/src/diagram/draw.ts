@@ -86,7 +86,7 @@ function isDrawn(data: unknown): data is Drawn {
   return typeof error === "string" || (typeof svg === "string" && typeof css === "string");
 }
 
-/** The theme's colours as they are where the diagram is shown; a row that has left the screen meanwhile has none. */
+/** The theme's current colours at the diagram; a row that has left the screen meanwhile has none. */
 function colorsAt(place: HTMLElement): DrawRequest["colors"] {
   const home = place.isConnected ? place : document.body;
   const probe = home.appendChild(document.createElement("span"));

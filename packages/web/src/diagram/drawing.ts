@@ -56,14 +56,14 @@ function element(node: Element, depth: number): string {
   return `<${name}${[...attributes].map(written).join("")}>${inside(node, depth)}</${name}>`;
 }
 
-/** An attribute, unless it acts or points outside. Those of other namespaces are none that a drawing needs. */
+/** An attribute, unless it is active or external. Drawings need none of other namespaces. */
 function written({ name, value }: Attr): string {
   if (!/^[a-z][\w-]*$/i.test(name) || /^on/i.test(name)) return "";
   if (name === "href" ? !value.startsWith("#") : pointsOutside(value)) return "";
   return ` ${name === STYLE ? "style" : name}="${escaped(value)}"`;
 }
 
-/** A style sheet as the browser understands it, without what it would load. */
+/** A style sheet as the browser parses it, without anything that it would load. */
 function knownRules(css: string): string {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);

@@ -1,12 +1,10 @@
-/**
- * What Mermaid says, and what the reader is told of it.
- */
+/** Mermaid's messages, and the text for the user. */
 import { describe, expect, it } from "vitest";
 import { inPlainWords } from "./error-words.ts";
 
 const SOURCE = "graph TD\n  A --> B\n  C --[ D\n";
 
-describe("what is wrong with a diagram", () => {
+describe("errors in a diagram", () => {
   it.each([
     [
       "Parse error on line 2:\n...A --> B\n-----^\nExpecting 'AMP', got 'X'",
@@ -23,7 +21,7 @@ describe("what is wrong with a diagram", () => {
     ["Maximum call stack size exceeded", "it is too large"],
     ["TypeError: x is undefined.\n at y", "x is undefined"],
     ["", "Mermaid does not say why"],
-  ])("[V43] is said in plain words: %s", (message, words) => {
+  ])("[V43] are reported in plain words: %s", (message, words) => {
     expect(inPlainWords(message, SOURCE)).toBe(`Couldn't draw the diagram: ${words}.`);
   });
 

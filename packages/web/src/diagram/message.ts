@@ -9,7 +9,7 @@ export interface DrawRequest {
   readonly colors: Readonly<Record<string, string>>;
 }
 
-/** What a style attribute is called on its way, so that no parser takes it for one. */
+/** The temporary name of a style attribute, so that no parser treats it as one. */
 export const STYLE = "data-style";
 
 /** The drawing and its style sheet. */

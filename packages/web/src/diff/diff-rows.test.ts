@@ -21,7 +21,7 @@ describe("diff rows", () => {
     ]);
   });
 
-  test("what a tool said instead of a diff is whole", () => {
+  test("a tool's message instead of a diff is whole", () => {
     expect(short(diffRows("Applied 2 edits:\n1. a"))).toEqual(["s 1 1 Applied 2 edits:", "s 2 2 1. a"]);
   });
 

@@ -11,19 +11,19 @@ export interface DiffRow {
   readonly old?: number;
   readonly new?: number;
   readonly text: string;
-  /** Where the words that changed lie in the text. */
+  /** The positions of the changed words in the text. */
   readonly marks?: readonly (readonly [number, number])[];
 }
 
 const HUNK = /^@@ -(\d{1,9})(?:,(\d+))? \+(\d{1,9})(?:,(\d+))? @@ ?(.*)$/;
 const HEADER =
   /^(diff --git |index |--- |\+\+\+ |new file mode|deleted file mode|old mode|new mode|similarity |rename |copy )/;
-/** Lines that have less in common than this are two lines, not one that changed. */
+/** Lines that have less in common than this are two lines, not a changed one. */
 const MARK_SHARE = 0.4;
 
 export function diffRows(diff: string): readonly DiffRow[] {
   const rows: DiffRow[] = [];
-  // NaN where nobody knows the number.
+  // NaN if the number is unknown.
   let oldLine = 1;
   let newLine = 1;
   let isInside = !/^@@ /m.test(diff);
@@ -46,7 +46,7 @@ export function diffRows(diff: string): readonly DiffRow[] {
     else if (line.startsWith("-"))
       rows.push({ type: "delete", ...numbered("old", oldLine++), text: line.slice(1) });
     else if (line.startsWith("\\")) rows.push({ type: "note", text: line.slice(1).trim() });
-    // What has no sign is no diff, but what a tool said in its place: nothing of it is taken off.
+    // A text without signs is no diff, but a tool's message instead: nothing of it is removed.
     else
       rows.push({
         type: "same",
@@ -58,7 +58,7 @@ export function diffRows(diff: string): readonly DiffRow[] {
   return withMarks(startsAtTop(rows) ? rows.slice(1) : rows);
 }
 
-/** A range of lines that starts at 0 has no place in the file: an edit as it was asked for. */
+/** A range of lines that starts at 0 has no place in the file: a requested edit. */
 function firstLine(start: string | undefined, count: string | undefined): number {
   return start === "0" && count !== "0" ? Number.NaN : Number(start);
 }
@@ -67,7 +67,7 @@ function numbered(side: "old" | "new", line: number): { old?: number; new?: numb
   return Number.isNaN(line) ? {} : { [side]: line };
 }
 
-/** A first hunk that leaves nothing out above it, or is nowhere in particular, needs no line of its own. */
+/** A first hunk that leaves nothing out above it, or has no place, needs no line of its own. */
 function startsAtTop([hunk, next]: readonly DiffRow[]): boolean {
   return hunk?.type === "hunk" && hunk.text === "" && (next?.old ?? next?.new ?? 1) === 1;
 }
@@ -80,7 +80,7 @@ function isHeader(line: string, isInside: boolean): boolean {
     : /^(--- (a\/|\/)|\+\+\+ (b\/|\/))/.test(line);
 }
 
-/** The difference of two texts that are at hand whole, such as an edit's old and new text. */
+/** The difference of two complete texts, such as an edit's old and new text. */
 export function editRows(before: string, after: string): readonly DiffRow[] {
   const rows: DiffRow[] = [];
   let oldLine = 1;
@@ -104,7 +104,7 @@ export interface SplitRow {
   readonly right?: DiffRow;
 }
 
-/** The same rows side by side: what was deleted beside what took its place. */
+/** The same rows side by side: deleted lines beside their replacements. */
 export function splitRows(rows: readonly DiffRow[]): readonly SplitRow[] {
   const split: SplitRow[] = [];
   for (let i = 0; i < rows.length; ) {

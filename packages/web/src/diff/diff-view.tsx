@@ -20,13 +20,13 @@ interface DiffViewProps {
   /** Names the text for its colours. */
   readonly name?: string;
   readonly grammar?: string | undefined;
-  /** Says the grammar where nobody else does. */
+  /** Provides the grammar if nothing else does. */
   readonly path?: string;
 }
 
 export function DiffView({ rows, label, name = label, grammar, path }: DiffViewProps): ReactNode {
   const wantsSplit = useCellPart(preferences, ({ diff }) => diff === "split");
-  // Of a file that is new or gone one side would be empty.
+  // For a new or deleted file one side would be empty.
   const isSplit =
     wantsSplit && ["add", "delete"].every((type) => rows.some((row) => row.type !== type && isLine(row)));
   const digits = String(rows.reduce((most, row) => Math.max(most, row.old ?? 0, row.new ?? 0), 1)).length;

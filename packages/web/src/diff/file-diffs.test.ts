@@ -1,4 +1,4 @@
-/** A diff of several files, taken apart. */
+/** A diff of several files, split. */
 import { expect, it } from "vitest";
 import { fileDiffs } from "./file-diffs.ts";
 
@@ -35,7 +35,7 @@ it("[V15] a diff of several files is one for each, with what happens to it", () 
   ]);
 });
 
-it("[V15] a diff without headers is one of a file that is not named", () => {
+it("[V15] a diff without headers is one of an unnamed file", () => {
   expect(fileDiffs("@@ -1 +1 @@\n-a\n+b\n")).toEqual([{ kind: "modify", diff: "@@ -1 +1 @@\n-a\n+b\n" }]);
   expect(fileDiffs("")).toEqual([]);
 });

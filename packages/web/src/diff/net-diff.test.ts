@@ -9,7 +9,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, i) => `lin
 const textOf = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
 const SIGNS = { same: " ", add: "+", delete: "-", hunk: "@", note: "\\" } as const;
 
-/** The net change of a file that was each of these in turn. */
+/** The net change of a file that had each of these contents in turn. */
 function net(versions: readonly (readonly string[])[]): readonly string[] | undefined {
   const diffs = versions
     .slice(1)
@@ -36,7 +36,7 @@ test("[V105] a line that was changed twice is one change", () => {
   ]);
 });
 
-test("[V105] what was added and taken away again is no change", () => {
+test("[V105] an addition that was removed again is no change", () => {
   const before = numbered(9);
   expect(net([before, [...before.slice(0, 4), "new", ...before.slice(4)], before])).toEqual([]);
   expect(net([before, before.with(3, "other"), before])).toEqual([]);
@@ -63,7 +63,7 @@ test("[V105] places that are far apart keep their numbers, in whichever order th
   ]);
 });
 
-test("[V105] a new file is what it became", () => {
+test("[V105] a new file is its final content", () => {
   expect(net([[], ["a", "b", "c"], ["a", "B", "c", "d"]])).toEqual(["+:1 a", "+:2 B", "+:3 c", "+:4 d"]);
 });
 
@@ -82,7 +82,7 @@ test("[V105] a diff without a place, or one that does not fit, has no net change
   ]);
 });
 
-test("[V105] the net change of random edits leads from the first file to the last", () => {
+test("[V105] the net change of random edits turns the first file into the last", () => {
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647;

@@ -6,21 +6,21 @@
 import { type DiffRow, diffRows, editRows } from "./diff-rows.ts";
 import { CONTEXT_LINES } from "./limits.ts";
 
-/** Lines that nobody has shown, from this one of the first file on. */
+/** Lines that no diff has shown, from this one of the first file on. */
 interface Stretch {
   readonly type: "stretch";
   readonly old: number;
   readonly count: number;
 }
 
-/** A line that is there now. Without `old` it was not at first. */
+/** A current line. Without `old` it is new. */
 interface Line {
   readonly type: "line";
   readonly text: string;
   readonly old?: number;
 }
 
-/** A line that was there at first, where it stood. */
+/** An original line, at its original place. */
 interface Gone {
   readonly type: "gone";
   readonly text: string;
@@ -68,7 +68,7 @@ function applied(file: readonly Part[], diff: string): readonly Part[] | undefin
   return [...done, ...left];
 }
 
-/** Passes over what lies before a line; the line that was come to. */
+/** Skips everything before a line; returns that line. */
 function skipTo(left: Part[], done: Part[], from: number, to: number): number {
   let at = from;
   while (at < to) {
@@ -88,7 +88,7 @@ function skipTo(left: Part[], done: Part[], from: number, to: number): number {
   return at;
 }
 
-/** The next line, if it is this one; what is gone before it stays where it was. */
+/** The next line, if it is this one; deleted lines before it stay where they were. */
 function takeLine(left: Part[], done: Part[], text: string): Line | undefined {
   for (;;) {
     const part = left.shift();
@@ -102,7 +102,7 @@ function takeLine(left: Part[], done: Part[], text: string): Line | undefined {
   }
 }
 
-/** Changed places with the lines around them, a row of its own where lines are left out. */
+/** The changed places with the lines around them, with a row of its own where lines are left out. */
 function drawn(file: readonly Part[]): readonly DiffRow[] {
   const all = numberedRows(file);
   const changes = all.flatMap((row, i) => (row !== "gap" && row.type !== "same" ? [i] : []));
@@ -147,7 +147,7 @@ function isChanged(part: Part): boolean {
   return part.type === "gone" || (part.type === "line" && part.old === undefined);
 }
 
-/** What was deleted and what took its place; a line that came back has not changed. */
+/** Deleted lines and their replacements; a line that came back has not changed. */
 function changedRows(parts: readonly Part[], from: number): readonly DiffRow[] {
   const gone = parts.flatMap((part) => (part.type === "gone" ? [part] : []));
   const come = parts.flatMap((part) => (part.type === "line" ? [part.text] : []));

@@ -28,12 +28,12 @@ interface EditorEvents {
   readonly close: () => void;
 }
 
-/** How the text looks and is called. */
+/** The display and label of the text. */
 interface EditorLook {
   readonly label: string;
   /** With line numbers, without wrapping, and with a Tab that indents. */
   readonly isFile: boolean;
-  /** What it is coloured by. */
+  /** The language for its colours. */
   readonly grammar?: string | undefined;
 }
 
@@ -79,7 +79,7 @@ export class EditorSession {
     this.#sync();
   }
 
-  /** Other people's and agents' places. */
+  /** Other people's and agents' cursors. */
   showCursors(cursors: readonly Cursor[]): void {
     this.#editor?.dispatch({ effects: setCursors.of(cursors) });
   }
@@ -166,7 +166,7 @@ export class EditorSession {
       this.#editor.dispatch(this.#editor.state.replaceSelection(early), { userEvent: "input" });
   }
 
-  /** What would not fit into a frame is refused where it is pasted: nothing is shown that cannot be kept. */
+  /** A paste that would not fit into a frame is refused: nothing is shown that cannot be stored. */
   #fits(change: Transaction): boolean {
     let bytes = 0;
     change.changes.iterChanges((_fromA, _toA, _fromB, _toB, inserted) => {
@@ -201,7 +201,7 @@ export class EditorSession {
 
   #failed(problem: Problem): void {
     this.#isBehind = true;
-    // What was written stays in the editor: with the next change all of it is sent again.
+    // The text stays in the editor: with the next change all of it is sent again.
     if (problem.problem !== "stale")
       return notify(`Couldn't save: ${problem.message}. Your text is still here.`, true);
     this.#sync();
@@ -234,7 +234,7 @@ function indent(view: EditorView): boolean {
   return true;
 }
 
-/** A new line begins as far in as the one before. */
+/** A new line is indented like the one before. */
 function breakLine(view: EditorView): boolean {
   const { from } = view.state.selection.main;
   const line = view.state.doc.lineAt(from);
@@ -246,7 +246,7 @@ function breakLine(view: EditorView): boolean {
 const theme = EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "transparent", fontSize: "13px" },
   "&.cm-focused": { outline: "none" },
-  // A name that has no room behind its line is cut off, and makes nothing wider.
+  // A name without room after its line is cut off, and makes nothing wider.
   ".cm-content": {
     fontFamily: "var(--mono)",
     caretColor: "var(--accent)",

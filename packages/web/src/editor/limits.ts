@@ -1,7 +1,7 @@
 /** Bounds of the editor. */
 
 // Colours
-/** How often at most colours are asked for. */
+/** How often at most colours are requested. */
 export const COLOURS_MS = 150;
 
 // The session
@@ -9,6 +9,6 @@ export const COLOURS_MS = 150;
 export const SEND_MS = 60;
 export const CURSOR_MS = 150;
 export const CURSOR_AGAIN_MS = 25_000;
-/** What one change may bring: it goes out in one frame of a million bytes, and takes a third more there. */
+/** The size limit of one change: it goes out in one frame of a million bytes, and takes a third more there. */
 export const CHANGE_BYTES = 700_000;
 export const LARGE_BYTES = 50_000;

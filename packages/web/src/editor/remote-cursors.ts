@@ -13,7 +13,7 @@ import { writerColor } from "../state/history.ts";
 export const setCursors = StateEffect.define<readonly Cursor[]>();
 
 interface Placed {
-  /** As it was told. */
+  /** As it was received. */
   readonly told: Cursor;
   /** Where that is by now. */
   readonly anchor: number;
@@ -92,7 +92,7 @@ class CursorWidget extends WidgetType {
   }
 }
 
-/** Who is in a line, behind its end. It takes no room, so that the line breaks as it would without it. */
+/** The names of users in a line, after its end. They take no room, so that the line wraps as it would without them. */
 class NamesWidget extends WidgetType {
   readonly #agents: readonly string[];
 

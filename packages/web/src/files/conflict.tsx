@@ -118,7 +118,7 @@ export function Merge({ block }: { block: string }): ReactNode {
   );
 }
 
-/** What the block has, what the disk has, and what both had before. */
+/** The block's text, the disk's text, and their common base. */
 async function readSides(session: Session, block: string): Promise<Sides | Problem> {
   const status = await session.ask("file.status", { block_id: block, disk_content: true });
   if (isProblem(status)) return status;

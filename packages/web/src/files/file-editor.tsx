@@ -42,7 +42,7 @@ export function FileEditor({ id, path, view }: FileEditorProps): ReactNode {
       editor.current?.showCursors(cursors.filter((cursor) => cursor.block === id && cursor.agent !== self));
   }, [session, cursors, id, isOpen]);
   return (
-    // Escape leads out of the text to here, so that the keyboard is not caught in it.
+    // Escape moves the focus from the text to here, so that the keyboard is not trapped in it.
     <section className="file-editor" ref={frame} tabIndex={-1} aria-label={`Editor for ${path}`}>
       {!isOpen && <p className="dim">Opening…</p>}
       <div ref={host} className="editor-host" />

@@ -80,7 +80,7 @@ function Bar({ path, children }: { path: string; children?: ReactNode }): ReactN
   );
 }
 
-/** Why a file that has not been saved for a while cannot be; asked for, because the disk's troubles are in no block. */
+/** Why a long-unsaved file cannot be saved; queried, because disk errors are in no block. */
 function useFailure(id: string, isWaiting: boolean): string | undefined {
   const session = useSession();
   const [failure, setFailure] = useState<string>();

@@ -63,7 +63,7 @@ export default function FileTree(): ReactNode {
   );
 }
 
-/** Where a key leads: to an item, or to opening and closing the one that has the focus. */
+/** The target of a key: an item, or opening and closing the one that has the focus. */
 function target(key: string, items: readonly HTMLElement[], at: number): number | "toggle" | undefined {
   const item = items[at];
   const expanded = item?.getAttribute("aria-expanded");
@@ -181,7 +181,7 @@ function Mark({ path }: { path: string }): ReactNode {
 const NO_MARKS: ReadonlySet<string> = new Set();
 const MarksContext = createContext(NO_MARKS);
 
-/** What is not saved or in conflict, looked for once for the whole tree. */
+/** Unsaved and conflicting files, found once for the whole tree. */
 function Marks({ children }: { children: ReactNode }): ReactNode {
   const view = useCell(workspaceView);
   return view ? <LiveMarks view={view}>{children}</LiveMarks> : children;
@@ -193,7 +193,7 @@ function LiveMarks({ view, children }: { view: View; children: ReactNode }): Rea
   return <MarksContext.Provider value={lines}>{children}</MarksContext.Provider>;
 }
 
-/** Its name among the things that are open and closed. */
+/** Its key in the set of open and closed parts. */
 function nameOf(path: string): string {
   return `folder:${path}`;
 }

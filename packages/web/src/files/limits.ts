@@ -1,7 +1,7 @@
 /** Bounds of the files. */
 
 // File pane
-/** How often it is asked whether a file has changed. */
+/** How often to check whether a file has changed. */
 export const FILE_LOOK_MS = 3_000;
 
 // Merge text

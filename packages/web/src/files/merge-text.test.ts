@@ -1,4 +1,4 @@
-/** What two changed texts come to, before anybody has decided. */
+/** The merge of two changed texts, before anybody has decided. */
 import { expect, it } from "vitest";
 import { BETWEEN, DISK, hasMarks, MINE, proposeMerge } from "./merge-text.ts";
 
@@ -12,7 +12,7 @@ it("[V11] takes what only one side has changed", () => {
   check("a\nb", "a\nb", "a\nb", "a\nb");
 });
 
-it("[V11] leaves both where both have changed, or where nobody knows what was there", () => {
+it("[V11] keeps both if both have changed, or if the base is unknown", () => {
   check("a\nb\nc", "a\nmine\nc", "a\ndisk\nc", ["a", MINE, "mine", BETWEEN, "disk", DISK, "c"].join("\n"));
   check(undefined, "a\nx", "a\ny", ["a", MINE, "x", BETWEEN, "y", DISK].join("\n"));
   check("a\nb\nc", "a\nc", "a\nB\nc", ["a", MINE, BETWEEN, "B", DISK, "c"].join("\n"));
@@ -23,7 +23,7 @@ it("knows whether something is left to decide", () => {
   expect(hasMarks("a\n=======\nb")).toBe(false);
 });
 
-it("[V11] is done with large files at once: with equal lines, and with none", () => {
+it("[V11] is fast with large files: with equal lines, and with none", () => {
   const lines = (word: string) => Array.from({ length: 200_000 }, (_, i) => `${word} ${i}`).join("\n");
   const [mine, disk] = [lines("mine"), lines("disk")];
   check(mine, mine, `${mine}\nnew`, `${mine}\nnew`);

@@ -12,14 +12,15 @@ export const MINE = "<<<<<<< here";
 export const BETWEEN = "=======";
 export const DISK = ">>>>>>> disk";
 
-/** What no line can be: the ends of a text. */
+/** Never a line: the ends of a text. */
 const START = "\0start";
 const END = "\0end";
 
 export function proposeMerge(base: string | undefined, mine: string, disk: string): string {
   const known = base === undefined ? undefined : `\n${[START, base, END].join("\n")}\n`;
   const parts = diffArrays(mine.split("\n"), disk.split("\n"), { maxEditLength: MERGED_EDITS });
-  // Two texts with hardly a line in common: comparing them would stop the page, and there is nothing to merge.
+  // Two texts with hardly a line in common: comparing them would block the page, and there is nothing to
+  // merge.
   if (parts === undefined) return decide([mine], [disk], ([text]) => text === base).join("\n");
   const merged: string[] = [];
   let before = START;
@@ -44,7 +45,7 @@ export function proposeMerge(base: string | undefined, mine: string, disk: strin
   return merged.join("\n");
 }
 
-/** Whether marks are left that somebody has to decide about. */
+/** Whether conflict marks are left. */
 export function hasMarks(text: string): boolean {
   return text.split("\n").some((line) => line === MINE || line === DISK);
 }

@@ -81,7 +81,7 @@ export function isDirty({ version, metadata }: Block): boolean {
   return version > (typeof saved === "number" ? saved : 0);
 }
 
-/** What the tree marks, by path: files that are not saved, or in conflict with the disk. In one word, to compare. */
+/** The tree's marks, by path: files that are unsaved, or in conflict with the disk. In one string, to compare. */
 export function marksIn(view: View): string {
   const marks: string[] = [];
   for (const block of view.blocks.values()) {

@@ -11,11 +11,11 @@ interface CodeFenceProps {
   readonly language: string | undefined;
   /** It is still being written. */
   readonly isOpen: boolean;
-  /** Buttons beside the one that copies. */
+  /** Buttons beside the copy button. */
   readonly tools?: ReactNode;
   /** Shown in the place of the lines. */
   readonly instead?: ReactNode;
-  /** Said about the lines, above them: they may be long. */
+  /** A note above the lines, which may be long. */
   readonly note?: ReactNode;
 }
 

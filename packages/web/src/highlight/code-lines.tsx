@@ -81,9 +81,7 @@ function sameChunk(a: ChunkProps, b: ChunkProps): boolean {
   );
 }
 
-/**
- * A line in its colours, or a part of it; if the text has moved on since it was coloured, what is behind stays plain.
- */
+/** A line in its colours, or a part of it; if the text has changed since it was coloured, the rest stays plain. */
 export function colouredLine(line: string, tokens: LineTokens, from = 0, to = line.length): ReactNode[] {
   const parts: ReactNode[] = [];
   const breaksBefore = isLongLine(line.length) ? wordBreaks() : undefined;

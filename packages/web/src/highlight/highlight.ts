@@ -16,14 +16,14 @@ interface Kept {
   readonly listeners: Set<() => void>;
   timer: ReturnType<typeof setTimeout> | undefined;
   asked: string;
-  /** As it is now; it is asked for when its time has come. */
+  /** The current text; it is requested when its time has come. */
   latest: string;
 }
 
 const kept = new Map<string, Kept>();
 let worker: Worker | undefined;
 
-/** The colours of a text's lines, as far as they are known. `name` is the same for a text as it grows. */
+/** The colours of a text's lines, as far as known. `name` is the same for a text as it grows. */
 export function useHighlight(
   name: string,
   grammar: string | undefined,
@@ -58,7 +58,7 @@ export function useHighlight(
 
 /** The colours of a text that is followed from outside of React. */
 export interface Colours {
-  /** As far as they are known; of the text that was answered last. */
+  /** As far as known; of the last answered text. */
   lines(): readonly LineTokens[];
   ask(text: string): void;
   stop(): void;

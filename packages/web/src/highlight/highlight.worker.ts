@@ -17,7 +17,7 @@ import { COLORS, type HighlightAnswer, type HighlightRequest, type LineTokens } 
 interface Seen {
   readonly grammar: string;
   lines: string[];
-  /** The state behind line i. */
+  /** The state after line i. */
   states: (GrammarState | undefined)[];
 }
 

@@ -11,7 +11,7 @@ export const KEPT_TEXTS = 200;
 export const SEEN_TEXTS = 100;
 export const COLOURED_LINE_CHARS = 2_000;
 export const COLOURED_LINES = 20_000;
-/** The first line of a language pays for compiling it; a line that is given up leaves the rest in its colour. */
+/** The first line of a language includes compiling it; a line that takes longer leaves the rest in its colour. */
 export const LINE_MS = 10_000;
 
 // Near

@@ -5,7 +5,7 @@
 
 import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 
-/** Browsers that do not tell make all lines at once. */
+/** Browsers without that event render all lines at once. */
 const canTell = "ContentVisibilityAutoStateChangeEvent" in globalThis;
 
 /** `isFar`: it may be far from the screen, and is a chunk that is not drawn there. */

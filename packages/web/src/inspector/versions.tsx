@@ -48,7 +48,7 @@ function UnitLine({ unit }: { unit: Unit }): ReactNode {
   );
 }
 
-/** The text as it was, against what it is now. */
+/** The earlier text, compared with the current one. */
 function OldText({ block, version }: { block: Block; version: number }): ReactNode {
   const session = useSession();
   const now = useText(block.id);

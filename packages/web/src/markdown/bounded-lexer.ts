@@ -7,7 +7,7 @@ const hooks = Object.assign(new Hooks(), { emStrongMask: maskMath });
 interface Lexed {
   readonly tokens: readonly Token[];
   readonly links: Links;
-  /** The one token is the text as it was written. */
+  /** The one token is the source text. */
   readonly tooHard?: true;
 }
 

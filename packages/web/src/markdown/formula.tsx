@@ -14,7 +14,7 @@ export default function Formula({ source }: { source: string }): ReactNode {
   return tree === undefined ? source : drawn(tree, 0);
 }
 
-/** What was typeset before: a text that grows is drawn many times. */
+/** Typeset formulas: a text that grows is drawn many times. */
 function kept(source: string): MathNode | undefined {
   if (made.has(source)) return made.get(source);
   const tree = mathTree(source);

@@ -4,16 +4,16 @@
 export const KEPT_FORMULAS = 500;
 
 // Math tree
-/** A formula of more nodes is no formula that anybody reads. */
+/** Nobody reads a formula of more nodes. */
 export const FORMULA_NODES = 4_000;
 export const FORMULA_DEPTH = 80;
 
 // Parse
 export const GROUP_TOKENS = 24;
 export const SPLIT_CHARS = 1_500;
-/** What is near the end of a paragraph may still change its meaning: an open emphasis, half a link. */
+/** The end of a paragraph may still change its meaning: an open emphasis, half a link. */
 export const KEEP_CHARS = 400;
-/** Sentences that are looked at, from the end: where something is open for longer, the paragraph stays whole. */
+/** Sentences checked, from the end: if something is open for longer, the paragraph stays whole. */
 export const SPLIT_TRIES = 24;
-/** Of a longer end nothing is closed: looking for what is open takes too long in some. */
+/** A longer end is not closed: finding what is open can take too long. */
 export const MEND_CHARS = 16_000;

@@ -29,7 +29,7 @@ interface MarkdownProps {
   readonly text: Text;
   /** It is still being written. */
   readonly isGrowing: boolean;
-  /** It has only ever been appended to, so what was settled still holds. */
+  /** It has only ever been appended to, so the stable part is still valid. */
   readonly isAppendOnly: boolean;
 }
 
@@ -79,7 +79,7 @@ const Group = memo(function Group({ tokens, isFirst }: GroupProps) {
   );
 }, sameTokens);
 
-/** Equal when they would look equal: a text that is lexed anew at its end changes nothing that is on the screen. */
+/** Equal when they would look equal: a text that is lexed again at its end changes nothing on the screen. */
 function sameTokens(a: GroupProps, b: GroupProps): boolean {
   if (a.tokens === b.tokens) return true;
   return (
@@ -98,7 +98,7 @@ function Blocks({ tokens, isGrowing }: { tokens: readonly Token[]; isGrowing: bo
   );
 }
 
-/** Fences and tables are memoized one by one: they are what costs. */
+/** Fences and tables are memoized one by one: they are expensive. */
 const Block = memo(
   function Block({ token, isOpen }: { token: Token; isOpen: boolean }): ReactNode {
     return renderBlock(token, isOpen);
@@ -169,7 +169,7 @@ const Sentences = memo(
   (a, b) => a.tokens === b.tokens,
 );
 
-/** Headings of a block's text lie below the page's own. */
+/** Headings of a block's text rank below the page's own. */
 function renderHeading(token: Tokens.Heading): ReactNode {
   const level = Math.min(6, token.depth + 2) as 3 | 4 | 5 | 6;
   const Tag = `h${level}` as const;
@@ -278,7 +278,7 @@ function renderLink(token: Tokens.Link, key: number): ReactNode {
         {inline(token.tokens)}
       </span>
     );
-  // A title, and a text that looks like an address, are the writer's; where it leads is said besides.
+  // A title, and a text that looks like an address, are the author's; the real target is shown as well.
   const host = namesOtherHost(token.text, href) ? hostOf(href) : undefined;
   return (
     <a
@@ -294,7 +294,7 @@ function renderLink(token: Tokens.Link, key: number): ReactNode {
   );
 }
 
-/** An image from elsewhere is never loaded by reading: it is a link that says where it would lead. */
+/** Reading never loads an external image: it is a link with its target. */
 function renderImage(token: Tokens.Image, key: number): ReactNode {
   const alt = decodeReferences(token.text);
   const data = safeImageData(token.href);

@@ -1,4 +1,4 @@
-/** What a formula becomes, and what it never does. */
+/** What a formula is rendered as, and what never. */
 import { expect, test } from "vitest";
 import { type MathNode, mathTree } from "./math-tree.ts";
 
@@ -19,11 +19,11 @@ test.each([
   expect(told(mathTree(source) as MathNode)).toContain(expected);
 });
 
-test("[V24] what is no formula is shown as it was written", () => {
+test("[V24] invalid formulas are shown as source", () => {
   for (const source of ["$\\frac{a$", "$\\nosuchcommand$", "$}$"]) expect(mathTree(source)).toBeUndefined();
 });
 
-test("[V24] on lines of its own it is displayed, inside of a line it is not", () => {
+test("[V24] on lines of its own it is displayed, inside a line it is not", () => {
   expect(mathTree("$$x$$")?.attributes["display"]).toBe("block");
   expect(mathTree("$x$")?.attributes["display"]).not.toBe("block");
 });
@@ -47,7 +47,7 @@ test.each([
   walk(tree);
 });
 
-test("[R34] macros that grow without end, and formulas without end, are left as they are", () => {
+test("[R34] macros that grow without end, and formulas without end, are left unchanged", () => {
   const started = performance.now();
   expect(mathTree("$\\def\\a{\\a\\a}\\a$")).toBeUndefined();
   mathTree(`$${"{".repeat(1_900)}${"}".repeat(1_900)}$`);

@@ -54,7 +54,7 @@ export function mathTree(source: string): MathNode | undefined {
   }
 }
 
-/** What the typesetter's nodes have, of what is read here. */
+/** The fields of the typesetter's nodes that are read here. */
 interface Made {
   readonly type?: string;
   readonly text?: string;
@@ -68,7 +68,7 @@ function taken(made: Made, depth: number, count: { left: number }): MathNode | s
   if (typeof made.text === "string" && made.type === undefined) return made.text;
   const children = (made.children ?? []).flatMap((child) => taken(child, depth + 1, count) ?? []);
   if (made.type === undefined || !TAGS.has(made.type)) {
-    // What only holds others together is taken for its parts.
+    // A pure container is replaced by its parts.
     return children.length === 1 ? children[0] : { tag: "mrow", attributes: {}, style: {}, children };
   }
   return {

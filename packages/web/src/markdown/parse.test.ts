@@ -1,4 +1,4 @@
-/** The growing parser: whatever the cuts, the end is the same; what is settled stays. */
+/** The incremental parser: whatever the cuts, the end is the same; stable parts stay. */
 import { Text } from "@blockyard/kernel";
 import type { Token } from "marked";
 import { describe, expect, test } from "vitest";
@@ -72,7 +72,7 @@ describe("growing markdown", () => {
     expect(stream("A sentence with `code` in it. ".repeat(400), 40).longestTail).toBeLessThan(2_500);
   });
 
-  test("what is open looks closed", () => {
+  test("open syntax looks closed", () => {
     const types = (text: string) => {
       const [paragraph] = flat(parseGrowing(undefined, Text.of(text)));
       return (paragraph as { tokens?: Token[] }).tokens?.map((token) => token.type);
@@ -83,7 +83,7 @@ describe("growing markdown", () => {
   });
 });
 
-describe("a text that is hard to lex costs no more than its length, and is shown", () => {
+describe("a text that is expensive to lex costs no more than its length, and is shown", () => {
   const n = 128 * 1024;
   const many = (text: string, chars = n): string => text.repeat(chars / text.length);
   const HARD: Readonly<Record<string, string>> = {

@@ -13,14 +13,14 @@ import remend from "remend";
 import { lexBounded } from "./bounded-lexer.ts";
 import { GROUP_TOKENS, KEEP_CHARS, MEND_CHARS, SPLIT_CHARS, SPLIT_TRIES } from "./limits.ts";
 
-/** What the parser reads; the kernel's Text is one. */
+/** The parser's input; the kernel's Text is one. */
 interface Source {
   readonly length: number;
   slice(from: number, to?: number): string;
 }
 
 export interface Parsed {
-  /** Finished blocks, in groups whose identity stays, so that whoever draws them can skip them whole. */
+  /** Finished blocks, in groups whose identity stays, so that a renderer can skip them whole. */
   readonly settled: readonly (readonly Token[])[];
   readonly settledChars: number;
   /** The paragraph at the end, as far as its sentences are finished. */
@@ -31,7 +31,7 @@ export interface Parsed {
   readonly links: Links;
 }
 
-/** A paragraph whose beginning was settled before its end came. */
+/** A paragraph whose beginning was stable before its end came. */
 export interface LongParagraph extends Tokens.Generic {
   readonly type: "long-paragraph";
   readonly parts: readonly (readonly Token[])[];
@@ -55,7 +55,7 @@ export function parseWhole(source: Source): Parsed {
   return { ...NOTHING, settled: grouped([], tokens), settledChars: text.length, links };
 }
 
-/** The text so far. `before` is an earlier result for a beginning of the same text. */
+/** The text so far. `before` is an earlier result for a prefix of the same text. */
 export function parseGrowing(before: Parsed | undefined, source: Source): Parsed {
   const known = before ?? NOTHING;
   const start = known.settledChars + known.sentenceChars;
@@ -66,7 +66,10 @@ export function parseGrowing(before: Parsed | undefined, source: Source): Parsed
   return settleTail(settled, tokens, tail);
 }
 
-/** What is too hard to lex is shown as it was written from here on: lexing it again with each piece would be harder still. */
+/**
+ * Text that is too expensive to lex is shown as source from here on: lexing it again with each piece would cost even
+ * more.
+ */
 function settleHard(known: Parsed, tokens: readonly Token[], tail: string): Parsed {
   const finished = asTail(known.sentences, tokens);
   return {
@@ -127,7 +130,7 @@ function splitParagraph(known: Parsed, rest: string): Parsed {
   return { ...next, tail: asTail(sentences, mended(rest.slice(at), known.links)) };
 }
 
-/** One without sentences is split anyway once it is too long to be lexed with each piece; its end puts it right. */
+/** One without sentences is split anyway once it is too long to be lexed with each piece; its end corrects it. */
 function splitAt(rest: string): number | undefined {
   if (rest.length <= MEND_CHARS) return sentenceEnd(rest);
   const at = rest.lastIndexOf(" ", rest.length - KEEP_CHARS) + 1;
@@ -139,7 +142,7 @@ function splitBetween(text: string, at: number): number {
   return /[\uDC00-\uDFFF]/.test(text[at] as string) ? at + 1 : at;
 }
 
-/** Behind a sentence where nothing is open and a letter follows, so that what follows reads as a paragraph too. */
+/** After a sentence where nothing is open and a letter follows, so that the rest is a paragraph too. */
 function sentenceEnd(text: string): number | undefined {
   let tries = SPLIT_TRIES;
   for (let at = text.length - KEEP_CHARS; at > SPLIT_CHARS / 2 && tries > 0; at--) {
@@ -168,10 +171,10 @@ function asTail(sentences: readonly (readonly Token[])[], tokens: readonly Token
 }
 
 const REMEND = { linkMode: "text-only", comparisonOperators: false } as const;
-/** A fence or a formula is as it was written, whatever is open in it. */
+/** A fence or a formula is verbatim, whatever is open in it. */
 const OPEN_FENCE = /^ {0,3}(`{3,}|~{3,}|\$\$|\\\[)/;
 
-/** The tail with what is open in it closed, so that half a link or an open emphasis looks as it will. */
+/** The tail with its open syntax closed, so that half a link or an open emphasis looks as it will. */
 function mended(text: string, links: Links): readonly Token[] {
   const isLeft = text.length > MEND_CHARS || OPEN_FENCE.test(text);
   return lexBounded(isLeft ? text : remend(text, REMEND), links, true).tokens;
@@ -186,7 +189,7 @@ function readable(text: string): string {
   return text.replaceAll("\r", " ");
 }
 
-/** Where the last block begins that may still change; what follows it is blank. */
+/** The start of the last block that may still change; only blank text follows it. */
 function lastBlock(tokens: readonly Token[]): number {
   return tokens.findLastIndex((token) => token.type !== "space");
 }

@@ -32,7 +32,7 @@ export interface Command {
   readonly hint: string;
   /** The keys that do the same. */
   readonly keys?: string;
-  /** Offered only to who looks for it. */
+  /** Offered only when searched for. */
   readonly isStep?: true;
   readonly run: () => void;
 }
@@ -67,7 +67,7 @@ export function useCommands(listing: Listing): readonly Command[] {
   }, [session, conversation, hasBlock, listing, chosen, tools]);
 }
 
-/** What can be done with the open conversation at the moment. */
+/** The available actions for the open conversation. */
 function verbs(
   session: Session,
   { id, title, isRunning, isAsking, isArchived }: ListedConversation,
@@ -130,7 +130,7 @@ function chooseAgent(): void {
   document.querySelector<HTMLElement>('.composer .picker[aria-label^="Agent"]')?.click();
 }
 
-/** Goes to what waits for an answer, and gives it the keys. */
+/** Goes to an open ask, and gives it the focus. */
 function answer(asked: string): void {
   seekAsk(asked);
   setTimeout(() => {

@@ -46,7 +46,7 @@ export function Help(): ReactNode {
   );
 }
 
-/** What can be pressed in several ways is listed once. */
+/** An action with several shortcuts is listed once. */
 function byLabel<S extends { readonly label: string }>(
   shortcuts: readonly S[],
 ): readonly (readonly [string, readonly S[]])[] {

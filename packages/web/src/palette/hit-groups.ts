@@ -1,6 +1,6 @@
 /** In which order the hits of a search are shown. Pure. */
 
-/** Those of one conversation together, where its first one is; files apart from conversations. */
+/** Those of one conversation together, at its first one; files apart from conversations. */
 export function together<H extends { readonly conversation: string; readonly kind: string }>(
   hits: readonly H[],
 ): readonly H[] {

@@ -1,13 +1,13 @@
 /** Bounds of the palette and its dialogs. */
 
 // Audit log
-/** Entries that are asked for at once. */
+/** Entries requested at once. */
 export const AUDIT_ENTRIES = 100;
 
 // Commands
 /** The palette has to be gone before another menu opens. */
 export const PALETTE_CLOSED_MS = 50;
-/** The list needs a moment to go there. */
+/** The list needs a moment to scroll there. */
 export const GOTO_MS = 250;
 
 // Delete conversation
@@ -20,5 +20,5 @@ export const SHOWN_COMMANDS = 60;
 // Search
 export const SEARCH_PAUSE_MS = 120;
 export const FOUND_BLOCKS = 40;
-/** How often is asked again while the search index is being made. */
+/** How often to ask again while the search index is being built. */
 export const INDEXING_MS = 2_000;

@@ -53,7 +53,7 @@ export function Palette({ conversations }: { conversations: Conversations }): Re
   );
 }
 
-/** Without words they stand in their groups; with words the best stand first. */
+/** Without words they are in their groups; with words the best come first. */
 function inGroups(commands: readonly Command[], query: string): readonly Command[] {
   if (query.trim() !== "") return commands;
   return GROUPS.flatMap((group) => commands.filter((command) => command.group === group && !command.isStep));

@@ -16,7 +16,7 @@ import { Icon, type IconName } from "../ui/icons.tsx";
 import { together } from "./hit-groups.ts";
 import { FOUND_BLOCKS, INDEXING_MS, SEARCH_PAUSE_MS } from "./limits.ts";
 
-/** On a phone a row ends before so many: what was found has to be in it. */
+/** On a phone a row ends before this many: the match has to be in it. */
 const SHOWN_BEFORE = innerWidth < 600 ? 12 : 40;
 
 interface Hit extends HitText {
@@ -31,7 +31,7 @@ function isFile(hit: Hit): hit is Hit & { readonly path: string } {
   return hit.kind === "file" && hit.path !== undefined;
 }
 
-/** What a hit is in. */
+/** The container of a hit. */
 const KINDS: Readonly<Record<string, { readonly name: string; readonly icon: IconName }>> = {
   text: { name: "Message", icon: "turns" },
   thinking: { name: "Thinking", icon: "spark" },
@@ -44,7 +44,7 @@ const KINDS: Readonly<Record<string, { readonly name: string; readonly icon: Ico
   todo: { name: "To-do", icon: "todo" },
   error: { name: "Error", icon: "alert" },
 };
-/** What people and models have written, which is read and not looked up. */
+/** Text by people and models, which is read and not looked up. */
 const SAID: ReadonlySet<string> = new Set(["text", "thinking", "error", "todo"]);
 
 type Answer = ToolAnswer<"kernel.search">;
@@ -56,7 +56,7 @@ interface Page {
   /** Other pages were added to the first. */
   readonly isLonger?: true;
   readonly more: boolean;
-  /** Where the next page begins. */
+  /** The start of the next page. */
   readonly next: string | undefined;
   readonly indexing: Answer["indexing"];
 }
@@ -131,7 +131,7 @@ function emptyText(found: Found): string {
   return found.more || found.indexing ? "No matches so far" : "No matches";
 }
 
-/** What is found of the words, and how to add the next page to it. */
+/** The matches of the words, and how to add the next page. */
 function useSearch(query: string): { readonly found: Found; readonly goOn: () => void } {
   const session = useSession();
   const words = query.trim();
@@ -162,7 +162,7 @@ function useSearch(query: string): { readonly found: Found; readonly goOn: () =>
     const first = async () => {
       const page = await ask(undefined);
       if (isOld) return;
-      // Further pages that were asked for meanwhile stay.
+      // Further pages that were requested meanwhile stay.
       setFound((now) => {
         if (isProblem(page)) return { state: "failed", problem: page };
         return now.state === "found" && now.words === words && now.isLonger ? now : page;
@@ -179,7 +179,7 @@ function useSearch(query: string): { readonly found: Found; readonly goOn: () =>
     const page = await ask(found.next);
     if (asked.current !== words) return;
     setFound((now) => {
-      // Two clicks ask for the same page.
+      // Two clicks request the same page.
       if (now !== found) return now;
       return isProblem(page)
         ? { state: "failed", problem: page }

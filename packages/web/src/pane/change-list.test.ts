@@ -11,7 +11,7 @@ const block = (id: string, born: number, changes: ChangeBlock["changes"]): Chang
   text: "",
 });
 
-test("[V105] the edits of a file stand together, in their order, whichever block came first", () => {
+test("[V105] the edits of a file are together, in order, whichever block came first", () => {
   const files = changedFiles(
     [
       block("c/a/2", 2, [{ path: "a.ts", kind: "modify", diff: diff("one", "two") }]),
@@ -37,7 +37,7 @@ test("[V105] the edits of a file stand together, in their order, whichever block
   ]);
 });
 
-test("[V105] several edits count as what they come to, or each for itself where that cannot be told", () => {
+test("[V105] several edits count as their net change, or separately if that is unknown", () => {
   const twice = (second: string) =>
     changedFiles(
       [
@@ -51,7 +51,7 @@ test("[V105] several edits count as what they come to, or each for itself where 
   expect(twice(diff("other", "three"))).toEqual([[2, 2, undefined]]);
 });
 
-test("[V105] an edit that changed nothing is left out, and does not stand in the way of what the others come to", () => {
+test("[V105] an edit without a change is left out, and does not block the net change of the others", () => {
   const edit = (id: number, text: string | undefined, observed?: true) => ({
     ...block(`c/a/${id}`, id, [
       { path: "a.ts", kind: "modify", ...(text === undefined ? {} : { diff: text }) } as const,
@@ -63,7 +63,7 @@ test("[V105] an edit that changed nothing is left out, and does not stand in the
   const [first, third] = [edit(1, diff("one", "two")), edit(3, diff("two", "three"))];
   expect(seen(first, edit(2, ""), third)).toEqual([[["one", "three"], 2]]);
   expect(seen(edit(1, ""), edit(2, ""))).toEqual([[undefined, 1]]);
-  // What they changed is not known.
+  // Their changes are unknown.
   expect(seen(first, edit(2, "", true), third)).toEqual([[undefined, 3]]);
   expect(seen(first, edit(2, undefined), third)).toEqual([[undefined, 3]]);
 });

@@ -13,7 +13,7 @@ interface FileEdit {
   readonly kind: Change["kind"];
   readonly diff: string;
   readonly rows: readonly DiffRow[];
-  /** It is known to have changed nothing, such as a file that was written again as it was. */
+  /** Known to have changed nothing, such as a file that was written again with the same content. */
   readonly isNothing: boolean;
 }
 
@@ -26,20 +26,20 @@ export interface ChangedFile {
   readonly kind: Change["kind"];
   readonly added: number;
   readonly deleted: number;
-  /** What several edits come to, where that can be told from their diffs. */
+  /** The net change of several edits, if their diffs allow it. */
   readonly net: readonly DiffRow[] | undefined;
   /** In the order in which they were made. */
   readonly edits: readonly FileEdit[];
 }
 
-/** A block that says what it changed, with its text where its changes have none of their own. */
+/** A block with changes, with its text if its changes have none of their own. */
 export interface ChangeBlock {
   readonly id: BlockId;
   readonly born: number;
   readonly turn: string | undefined;
   readonly changes: readonly Change[];
   readonly text: string;
-  /** Found by comparing the folder: a diff that is empty was not told. */
+  /** Found by comparing the folder: an empty diff means that it was not computed. */
   readonly observed?: true | undefined;
 }
 
@@ -49,12 +49,12 @@ export function changeBlockOf(block: Facts, text: string): ChangeBlock | undefin
   const { id, born, kind, status } = block;
   const { changes, isError, turn, observed } = block.metadata;
   if (kind !== "file_change" || changes === undefined) return undefined;
-  // What was refused or failed changed nothing.
+  // A refused or failed change changed nothing.
   if (status === "error" || isError === true) return undefined;
   return { id, born, turn, changes, text, observed: observed ? true : undefined };
 }
 
-/** One that agents named by its whole path, and another time from `folder` on, is one file. */
+/** A file that agents named by its whole path, and another time relative to `folder`, is one file. */
 export function changedFiles(
   blocks: readonly ChangeBlock[],
   folder: string | undefined,
@@ -88,7 +88,7 @@ export function lastEdit({ edits }: ChangedFile): BlockId {
   return edits.at(-1)?.block ?? "";
 }
 
-/** New if it began so and is still there, deleted if it ended so. */
+/** New if it began so and still exists, deleted if it ended so. */
 function kindOf(edits: readonly FileEdit[]): Change["kind"] {
   if (edits.at(-1)?.kind === "delete") return "delete";
   return edits[0]?.kind === "add" ? "add" : "modify";
@@ -102,7 +102,7 @@ function countAll(edits: readonly FileEdit[]): { added: number; deleted: number 
   };
 }
 
-/** The path as it is read in its folder: the part before the name, and the name. */
+/** The path relative to its folder: the part before the name, and the name. */
 export function pathParts(
   path: string,
   folder: string | undefined,

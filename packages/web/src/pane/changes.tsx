@@ -140,7 +140,7 @@ function JumpButton({ block }: { block: string }): ReactNode {
   );
 }
 
-/** What several edits come to, with a way to see each; each at once where they cannot be put together. */
+/** The net change of several edits, with a way to see each; all of them if there is none. */
 function Net({ file, conversation }: { file: ChangedFile; conversation: string }): ReactNode {
   const { name, path, net, edits } = file;
   const [isEach, toggle] = useOpen(`edits:${conversation}:${name}`, false);
@@ -214,7 +214,7 @@ function lastTurn({ turns }: View): string | undefined {
 
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
 
-/** From file to file; v marks the one and goes on to the next. */
+/** From file to file; v marks the current one and goes to the next. */
 function walk(event: KeyboardEvent<HTMLElement>): void {
   const line = (event.target as Element).closest(".changed-line");
   if (!line || event.ctrlKey || event.metaKey || event.altKey) return;

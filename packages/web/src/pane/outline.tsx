@@ -48,7 +48,7 @@ function stateOfTurn({ status, reason }: Turn): MarkedState {
   return reason === "cancelled" || reason === "interrupted" ? "stopped" : "failed";
 }
 
-/** The prompts that are here, and behind them in time those that the server names. */
+/** The loaded prompts, and later those that the server names. */
 function usePrompts(view: View): readonly Prompt[] | undefined {
   const session = useSession();
   const order = useOrder(view);

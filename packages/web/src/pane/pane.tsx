@@ -72,7 +72,7 @@ export default function Pane(): ReactNode {
   );
 }
 
-/** Who comes by key or command is at the tab, and back where they were when the pane is gone. */
+/** After a key or command the focus is at the tab, and returns when the pane is gone. */
 function useVisits(pane: { readonly current: HTMLElement | null }): void {
   const isVisited = useCell(isPaneVisited);
   useEffect(() => {
@@ -107,7 +107,7 @@ function Body(): ReactNode {
   const chosen = usePaneTab();
   const block = useCell(inspected);
   const isViewer = useIsViewer();
-  // To open a file is to write: it becomes a block.
+  // Opening a file is a write: it becomes a block.
   const hasFiles = (useCell(capabilities)?.tools.has("file.list") ?? false) && !isViewer;
   const view = [...session.replica.views.values()].find((known) => known.conversation === conversation);
   const tabs = [

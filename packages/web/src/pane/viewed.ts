@@ -10,7 +10,7 @@ const KEY = "blockyard-viewed";
 let marks: ReadonlyMap<string, string> = load();
 const listeners = new Set<() => void>();
 
-// What was marked in another window counts here, and is not written over.
+// Marks from another window count here, and are not overwritten.
 addEventListener("storage", ({ key }) => {
   if (key !== KEY) return;
   marks = load();
@@ -39,7 +39,7 @@ function isViewed(conversation: string, file: string, upTo: string): boolean {
 
 export function setViewed(conversation: string, file: string, upTo: string | undefined): void {
   const next = new Map(marks);
-  // What was marked last is forgotten last.
+  // The last mark is dropped last.
   next.delete(nameOf(conversation, file));
   if (upTo !== undefined) next.set(nameOf(conversation, file), upTo);
   marks = new Map([...next].slice(-VIEWED_FILES));

@@ -29,7 +29,7 @@ interface Known extends RowEntry {
 
 const known = new WeakMap<Block, Known>();
 
-/** Whether an entry is put together with its neighbours. */
+/** Whether an entry is grouped with its neighbours. */
 export function isQuietRow(outline: Outline, tree: Tree, block: Block, isLivingTodo: boolean): boolean {
   if (block.kind !== "tool_call" && block.kind !== "thinking") return false;
   const entry = entryOf(outline, tree, block, isLivingTodo);
@@ -49,7 +49,7 @@ function isSame(a: RowEntry, b: RowEntry): boolean {
   );
 }
 
-/** What a block does to the to-do list of its turn. */
+/** A block's effect on the to-do list of its turn. */
 export function todoStep(outline: Outline, tree: Tree, block: Block): TodoStep<BlockId> {
   const todo =
     block.kind === "tool_call"

@@ -4,5 +4,5 @@
 /** They are among the last blocks. */
 export const LATE_ASK_BLOCKS = 300;
 
-/** So much of a request on the screen is enough to notice it. */
+/** How much of a request has to be visible to be noticed. */
 export const ASK_SHOWN_PX = 120;

@@ -1,4 +1,4 @@
-/** From tree to rows: paths, sides, turns, ways, what is pruned and hidden. */
+/** From tree to rows: paths, sides, turns, branches, pruned and hidden blocks. */
 import {
   type Block,
   type BlockId,
@@ -98,7 +98,7 @@ const CALL = {
   end: {},
 };
 
-test("[AC350] what is nested deeper than functions can call each other has its rows", () => {
+test("[AC350] blocks nested deeper than the call stack have their rows", () => {
   const given: Record<string, Given> = { first: {} };
   for (let i = 0, above = "first"; i < 20_000; i++, above = `b${i - 1}`)
     given[`b${i}`] = { parent: above, side: true };
@@ -111,7 +111,7 @@ test("[AC350] what is nested deeper than functions can call each other has its r
   expect(all.at(-1)).toMatchObject({ id: "b19999", depth: 20_000 });
 });
 
-test("[AC350] a list that grows is another one, and no longer one for each of many that come at once", () => {
+test("[AC350] a list that grows is replaced, and no longer once for each of many new blocks", () => {
   const sides = Array.from({ length: 80_000 }, (_, i) => [`s${i}`, { parent: "first", side: true }] as const);
   const { order, blocks } = outline(Object.fromEntries([["first", {}], ...sides]));
   const tree = new Tree();
@@ -121,7 +121,7 @@ test("[AC350] a list that grows is another one, and no longer one for each of ma
   expect([before.length, tree.sides("first").length]).toEqual([2, 80_000]);
 });
 
-test("[CM12] what is asked about a plan stands behind the plan, and at its call where the plan is elsewhere", () => {
+test("[CM12] an ask about a plan comes after the plan, and at its call if the plan is elsewhere", () => {
   const asks = (plan: string): Given => ({
     kind: "tool_call",
     metadata: { ask: { id: "1", kind: "plan", state: "asked", plan } },
@@ -131,7 +131,7 @@ test("[CM12] what is asked about a plan stands behind the plan, and at its call 
   expect(rows({ ...plan, call: asks("other"), other: { parent: "prompt" } }, { head: "plan" })).not.toContain(
     "ask of call",
   );
-  // Whatever stands between the two, and also where the plan itself is collapsed.
+  // Whatever is between the two, and also if the plan itself is collapsed.
   const loose = { kind: "error" as const, role: "system" as const, parent: "-", side: true as const };
   const between = { prompt: plan.prompt, call: plan.call, loose, plan: {} };
   expect(rows(between)).toEqual(["prompt", "call", "loose", "plan", "ask of call"]);
@@ -140,7 +140,7 @@ test("[CM12] what is asked about a plan stands behind the plan, and at its call 
   ]);
 });
 
-test("[E15] a sub-agent's report stands behind its work, where that is open", () => {
+test("[E15] a sub-agent's report comes after its work, if that is open", () => {
   const given = {
     call: { kind: "tool_call" },
     asked: { role: "user", parent: "call", side: true },
@@ -170,7 +170,7 @@ describe("rows", () => {
     ]);
   });
 
-  test("what is hidden is left out, with all that hangs off it", () => {
+  test("hidden blocks are left out, with all their descendants", () => {
     expect(rows(CALL, { tools: false, open: [nestedName("call")] })).toEqual(["ask", "end"]);
     expect(rows({ a: { kind: "thinking" }, b: {} }, { thinking: false })).toEqual(["b"]);
     expect(rows({ a: { role: "system" }, b: { role: "system", kind: "error" } }, { system: false })).toEqual([
@@ -190,7 +190,7 @@ describe("rows", () => {
     expect(rows(asks, { asking: ["not-here"] })).toEqual(["ask", "call", "end"]);
   });
 
-  test("[V10] a message that waits, has run or was taken back is no row; one that never ran is", () => {
+  test("[V10] a message that is queued, has run or was taken back is no row; one that never ran is", () => {
     const queued = (status: Status, reason?: string) => ({
       ask: { role: "user" as const },
       waits: {
@@ -206,7 +206,7 @@ describe("rows", () => {
     expect(rows(queued("error", "interrupted"))).toEqual(["ask", "  waits", "end"]);
   });
 
-  test("[V10] a message that never ran is seen also where it hangs off a call that is closed", () => {
+  test("[V10] a message that never ran is visible also if its parent is a closed call", () => {
     const waits = { side: true as const, parent: "call", metadata: { notice: "queued" } };
     const left = { ...waits, status: "error" as const };
     expect(rows({ call: CALL.call, inner: CALL.inner, waits, left, end: {} })).toEqual([
@@ -229,7 +229,7 @@ describe("rows", () => {
     expect(rows(asks, { tools: false })).toEqual(["a"]);
   });
 
-  test("a turn has its foot behind its last block", () => {
+  test("a turn has its footer after its last block", () => {
     const turn = { metadata: { turn: "t1" } };
     expect(rows({ a: turn, b: turn, c: { metadata: { turn: "t2" } } })).toEqual([
       "a",
@@ -240,7 +240,7 @@ describe("rows", () => {
     ]);
   });
 
-  test("a turn that another came in between of has one foot", () => {
+  test("an interleaved turn has one footer", () => {
     const [one, other] = [{ metadata: { turn: "t1" } }, { metadata: { turn: "t2" } }];
     expect(rows({ a: one, b: other, c: one })).toEqual(["a", "b", "turn t2", "c", "turn t1"]);
   });
@@ -252,7 +252,7 @@ describe("rows", () => {
     expect(rows(forked, { head: "b" })).toEqual(["a", "ways b,d at a: b", "b", "ways c at b: undefined"]);
   });
 
-  test("[CM8] the ways to begin, above the first block, where the beginning is here", () => {
+  test("[CM8] the branches from the root, above the first block, if the beginning is loaded", () => {
     const anew = { a: {}, b: {}, c: { parent: "-" }, d: {} };
     expect(rows(anew)).toEqual(["ways a,c at null: c", "c", "d"]);
     expect(rows(anew, { head: "b" })).toEqual(["ways a,c at null: a", "a", "b"]);
@@ -278,13 +278,13 @@ describe("rows", () => {
     ).toEqual(["lost", "a", "lost2"]);
   });
 
-  test("a window that begins in the middle shows what it has", () => {
+  test("a window that begins in the middle shows its blocks", () => {
     expect(rows({ b: { parent: "not-here" }, c: {} })).toEqual(["b", "c"]);
   });
 });
 
 describe("tree", () => {
-  test("grows with its outline, and is made anew when older blocks come in front", () => {
+  test("grows with its outline, and is rebuilt when older blocks come first", () => {
     const tree = new Tree();
     const all = outline(CALL);
     tree.update({ order: all.order.slice(0, 3), blocks: all.blocks });
@@ -333,7 +333,7 @@ describe("quiet rows", () => {
     ]);
   });
 
-  test("[V121] one that the reader has opened is not gathered; in an open row it stays in its place", () => {
+  test("[V121] one that the user has opened is not grouped; in an open row it stays in its place", () => {
     expect(rows(given, { open: ["b"] })).toEqual(["ask", "a", "b", "think", "answer", "c", "edit"]);
     expect(rows(given, { open: ["b", "quiet:a"] }).slice(1, 5)).toEqual([
       "gathered a,b,think",
@@ -343,7 +343,7 @@ describe("quiet rows", () => {
     ]);
   });
 
-  test("[V121] a row that is open stays open when older ones come in front of it", () => {
+  test("[V121] a row that is open stays open when older ones come before it", () => {
     expect(rows({ ...read("older"), ...given, ask: { kind: "thinking" } }, { open: ["quiet:a"] })[0]).toBe(
       "gathered older,ask,a,b,think",
     );

@@ -15,9 +15,9 @@ interface BlockRow {
   readonly key: string;
   readonly id: BlockId;
   readonly depth: number;
-  /** It is one of a gathered row that is open. */
+  /** It is part of an open group. */
   readonly isPart?: true;
-  /** The to-do list of its turn, as it is now: shown in place of its own. */
+  /** The current to-do list of its turn, shown instead of its own. */
   readonly todo?: BlockId;
 }
 
@@ -30,14 +30,14 @@ export type Row =
       readonly ids: readonly BlockId[];
       readonly depth: number;
     }
-  /** Who speaks from here on: whoever wrote this block. */
+  /** The speaker from here on: the author of this block. */
   | { readonly type: "speaker"; readonly key: string; readonly id: BlockId }
-  /** The results of a call, behind what its sub-agent did. */
+  /** The results of a call, after its sub-agent's work. */
   | { readonly type: "results"; readonly key: string; readonly id: BlockId; readonly depth: number }
-  /** What a call asks about the plan before this row: who has read the plan answers below it. */
+  /** A call's ask about the plan before this row: the answer goes below the plan. */
   | { readonly type: "ask"; readonly key: string; readonly id: BlockId }
   | { readonly type: "turn"; readonly key: string; readonly turn: string }
-  /** The conversation goes on in several ways behind `at`; `chosen` is the one that is shown, if any. */
+  /** The conversation has several branches after `at`; `chosen` is the visible one, if any. */
   | {
       readonly type: "branch";
       readonly key: string;
@@ -45,7 +45,7 @@ export type Row =
       readonly ways: readonly BlockId[];
       readonly chosen: BlockId | undefined;
     }
-  /** Blocks that are taken out of the context, collapsed together. */
+  /** Pruned blocks, collapsed together. */
   | { readonly type: "pruned"; readonly key: string; readonly ids: readonly BlockId[] };
 
 interface Shown {
@@ -58,11 +58,11 @@ export interface RowOptions {
   readonly head: BlockId | null;
   readonly shown: Shown;
   readonly isOpen: (name: string, byDefault: boolean) => boolean;
-  /** Calls that wait for the reader's answer, with what they hang off: shown, whatever is closed or hidden. */
+  /** Calls that wait for the user's answer, with their parents: shown, whatever is closed or hidden. */
   readonly asking?: ReadonlySet<BlockId>;
-  /** Names who speaks; undefined where nobody does. */
+  /** The name of the speaker; undefined if there is none. */
   readonly speaker?: (block: Block) => string | undefined;
-  /** The block that somebody writes in. */
+  /** The block that is being edited. */
   readonly edited?: BlockId | undefined;
 }
 
@@ -71,7 +71,7 @@ export function makeRows(outline: Outline, tree: Tree, options: RowOptions): rea
   const way = pathTo(outline, options.head);
   const path = withLoose(outline, way);
   const todos = livingTodos(path.map((block) => todoStep(outline, tree, block)));
-  // A turn that another came in between of has one footer.
+  // An interleaved turn has one footer.
   const lastOf = new Map(path.map((block) => [turnOf(block), block]));
   let collapsedUntil = -1;
   let speaker: string | undefined;
@@ -105,12 +105,12 @@ export function makeRows(outline: Outline, tree: Tree, options: RowOptions): rea
   return gathered(rows, outline, tree, options);
 }
 
-/** Puts quiet rows together. */
+/** Groups quiet rows. */
 function gathered(rows: readonly Row[], outline: Outline, tree: Tree, options: RowOptions): readonly Row[] {
   const found = gather([...rows.keys()], (i) => isQuiet(rows[i] as Row, rows[i + 1], outline, tree));
   return found.flatMap((each) => {
     if (typeof each === "number") return [rows[each] as Row];
-    // Where the depth changes something else begins, also where both are quiet.
+    // A change of depth ends the group, also if both are quiet.
     const runs = splitWhere(
       each.map((i) => rows[i] as BlockRow),
       (row, before) => row.depth !== before.depth,
@@ -127,12 +127,12 @@ function isQuiet(row: Row, next: Row | undefined, outline: Outline, tree: Tree):
 }
 
 function gatheredRun(run: readonly BlockRow[], { isOpen, edited }: RowOptions): readonly Row[] {
-  // Older ones may come in front of those that somebody has opened: they keep their name.
+  // Older ones may come before those that somebody has opened: they keep their name.
   const isChosen = ({ id }: BlockRow) => isOpen(gatheredName(id), false) === isOpen(gatheredName(id), true);
   const named = run.find(isChosen);
   if (run.length > 1 && named && isOpen(gatheredName(named.id), false))
     return [gatheredHead(run, named), ...run.map((row) => ({ ...row, isPart: true as const }))];
-  // What the reader has opened, or writes in, stays as it is.
+  // Opened and edited rows stay as they are.
   const isAlone = ({ id }: BlockRow) => id === edited || isOpen(id, false);
   return splitWhere(run, (row, before) => isAlone(row) || isAlone(before)).flatMap((some): readonly Row[] =>
     some.length > 1 ? [gatheredHead(some, some.find(isChosen))] : some,
@@ -158,7 +158,7 @@ function splitWhere<T>(
   return parts;
 }
 
-/** The blocks that a row stands for. */
+/** The blocks that a row represents. */
 export function idsOf(row: Row): readonly BlockId[] {
   return row.type === "block" ? [row.id] : row.type === "gathered" ? row.ids : [];
 }
@@ -181,14 +181,14 @@ export function nestedName(call: BlockId): string {
   return `nested:${call}`;
 }
 
-/** Whether something of what hangs off a call was there before its first result: a sub-agent's work before its report. */
+/** Whether a call has a child from before its first result: a sub-agent's work before its report. */
 export function hasWorkBefore(sides: readonly (Block | undefined)[]): boolean {
   const known = sides.filter((side) => side !== undefined && !isQueued(side)) as readonly Block[];
   const first = known.findIndex((side) => isResult(side));
   return first > 0;
 }
 
-/** The plan that a call asks about, where it is the block behind the call. */
+/** The plan that a call asks about, if it is the block after the call. */
 export function planBehind({ blocks }: Pick<Outline, "blocks">, call: Block): BlockId | undefined {
   const id = askOf(call.metadata)?.plan;
   const plan = id === undefined ? undefined : blocks.get(id);
@@ -200,12 +200,15 @@ export function isRerun({ kind, metadata }: Pick<Block, "kind" | "metadata">): b
   return kind === "command" && metadata.notice === "rerun";
 }
 
-/** A message that waited for its turn: it hangs off what was last then, also off a call that ran, and is none of its work. */
+/**
+ * A queued message: its parent is the last block of that time, which may be a running call, but it is not part of its
+ * work.
+ */
 export function isQueued({ metadata }: Pick<Block, "metadata">): boolean {
   return metadata.notice === "queued";
 }
 
-/** Blocks that hang off nothing are shown where they were written; they are on nobody's way. */
+/** Blocks without a parent are shown where they were written; they are on no path. */
 function withLoose({ order, blocks }: Outline, path: readonly Block[]): readonly Block[] {
   const loose = order.flatMap((id) => {
     const block = blocks.get(id);
@@ -214,7 +217,7 @@ function withLoose({ order, blocks }: Outline, path: readonly Block[]): readonly
   return loose.length === 0 ? path : [...path, ...loose].sort((a, b) => a.born - b.born);
 }
 
-/** The calls that ask, and what they hang off. */
+/** The calls that ask, and their parents. */
 export function askingIn({ blocks }: Outline, asking: readonly BlockId[]): ReadonlySet<BlockId> {
   const ids = new Set<BlockId>();
   for (const call of asking) {
@@ -226,7 +229,10 @@ export function askingIn({ blocks }: Outline, asking: readonly BlockId[]): Reado
   return ids;
 }
 
-/** The blocks on the way to a head, oldest first, as far as they are here. Without a head: all that continue anything. */
+/**
+ * The blocks on the path to a head, oldest first, as far as they are loaded. Without a head: all that continue
+ * anything.
+ */
 export function pathTo(outline: Outline, head: BlockId | null): Block[] {
   const path: Block[] = [];
   let id = head !== null && outline.blocks.has(head) ? head : lastMain(outline);
@@ -254,7 +260,7 @@ interface Visit {
   readonly todos: ReadonlyMap<BlockId, BlockId>;
 }
 
-/** In a loop: others may nest what they write deeper than functions can call each other. */
+/** A loop: others may nest blocks deeper than the call stack. */
 function addBlock(rows: Row[], outline: Outline, tree: Tree, first: Visit, options: RowOptions): void {
   const waiting: (Row | Visit)[] = [first];
   for (let at = waiting.pop(); at; at = waiting.pop()) {
@@ -306,7 +312,7 @@ function isVisible(block: Block, shown: Shown): boolean {
   return true;
 }
 
-/** A message that waits is shown at the composer, and once it has run, where it was said; not so one that never ran. */
+/** A queued message is shown at the composer, and once it has run, at its place; not so one that never ran. */
 export function isLeftOver(block: Block | undefined): boolean {
   if (!block || !isQueued(block)) return false;
   return block.status === "error" && block.metadata.reason !== "cancelled";

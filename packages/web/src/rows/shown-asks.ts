@@ -14,14 +14,14 @@ export const shownAsks = new Cell<ReadonlySet<BlockId>>(new Set());
 /** The first request that is open in the conversation that is shown. */
 export const waitingAsk = new Cell<BlockId | undefined>(undefined);
 
-/** Goes to a request that cannot be seen. Whether it did. */
+/** Scrolls to an invisible request. Returns whether it did. */
 export function soughtFirst(id: BlockId | undefined): boolean {
   if (id === undefined || shownAsks.get().has(id)) return false;
   seekAsk(id);
   return true;
 }
 
-/** Tells, as long as a request is drawn, whether it is on the screen. */
+/** Reports, as long as a request is drawn, whether it is on the screen. */
 export function useShownAsk(panel: { readonly current: HTMLElement | null }, id: BlockId): void {
   useEffect(() => {
     const element = panel.current;
@@ -33,7 +33,7 @@ export function useShownAsk(panel: { readonly current: HTMLElement | null }, id:
     const look = (entries: readonly IntersectionObserverEntry[]) => {
       const last = entries.at(-1);
       if (!last) return;
-      // As much of it as tells what it is; all of a short one.
+      // Enough of it to recognize it; all of a short one.
       const enough = Math.min(ASK_SHOWN_PX, last.boundingClientRect.height - 1);
       note(last.isIntersecting && last.intersectionRect.height >= enough);
     };

@@ -13,7 +13,7 @@ export const sought = new Cell<Sought | undefined>(undefined);
 
 interface Sought {
   readonly block: BlockId;
-  /** For what it asks, which is shown also where the block is closed. */
+  /** For its ask, which is shown also if the block is closed. */
   readonly isAsk: boolean;
 }
 
@@ -26,8 +26,8 @@ export function seekAsk(block: BlockId): void {
 }
 
 /**
- * Opens what a block is collapsed into: itself, the calls whose sub-agents it is the work of, what was pruned with it; and goes
- * to the way that it is on. Whether anything had to be opened.
+ * Opens what hides a block: itself, the calls of the sub-agents above it, its pruned group; and switches to its branch.
+ * Returns whether anything had to be opened.
  */
 export function reveal(view: View, { block: id, isAsk }: Sought): boolean {
   const names: string[] = [];
@@ -55,7 +55,7 @@ export function reveal(view: View, { block: id, isAsk }: Sought): boolean {
   return closed.length > 0;
 }
 
-/** The block on the way to a head that a block is, or hangs off; none where it hangs off nothing. */
+/** The block on the path to a head that is a block or its ancestor; none if it has no parent. */
 function mainOf(view: View, id: BlockId): BlockId | undefined {
   let block = view.blocks.get(id);
   while (block?.side) block = block.parent === null ? undefined : view.blocks.get(block.parent);

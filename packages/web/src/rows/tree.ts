@@ -14,10 +14,10 @@ const NONE: readonly BlockId[] = [];
 export class Tree {
   #order: readonly BlockId[] = NONE;
   readonly #sides = new Map<BlockId, BlockId[]>();
-  /** By what they continue; those that continue nothing begin the conversation. */
+  /** By parent; those without one begin the conversation. */
   readonly #nexts = new Map<BlockId | null, BlockId[]>();
 
-  /** Takes in what is new in the outline. */
+  /** Adds new blocks of the outline. */
   update(outline: Outline): void {
     const before = this.#order;
     const { order } = outline;
@@ -45,13 +45,13 @@ export class Tree {
     return this.#sides.get(id) ?? NONE;
   }
 
-  /** The blocks that continue a block, or nothing: more than one where the conversation was forked, or begun anew. */
+  /** The blocks that continue a block, or nothing: more than one if the conversation was forked, or begun anew. */
   nexts(id: BlockId | null): readonly BlockId[] {
     return this.#nexts.get(id) ?? NONE;
   }
 }
 
-/** Whoever has a list sees that it is another one when it has grown. `grown`: those that were copied for that already. */
+/** A list that has grown is a new array, so that its holders notice. `grown`: those already copied for that. */
 function add<Key>(lists: Map<Key, BlockId[]>, grown: Set<readonly BlockId[]>, key: Key, id: BlockId): void {
   const known = lists.get(key) ?? [];
   const list = grown.has(known) ? known : [...known];

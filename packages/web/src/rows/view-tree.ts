@@ -14,7 +14,7 @@ export function treeOf(view: View): Tree {
   return tree;
 }
 
-/** The end of the way that goes on from a block: its newest one, where there are several. */
+/** The end of the branch from a block: its newest one, if there are several. */
 export function endOf(view: View, start: BlockId): BlockId {
   const tree = treeOf(view);
   let end = start;

@@ -91,7 +91,7 @@ export class Conversations {
       const answer = await this.#session.ask("conversation.list", request);
       if (isProblem(answer)) {
         if (this.listing.get().state !== "here") this.listing.set({ state: "failed", problem: answer });
-        // Where the connection is gone, the next one asks.
+        // If the connection is lost, the next one asks.
         if (isPassing(answer) && this.#session.replica.isConnected)
           this.#retry.later(() => void this.refresh());
         return;
@@ -106,7 +106,7 @@ export class Conversations {
     }
   }
 
-  /** What is newer than what is known; a record may be overtaken by the list, and the other way round. */
+  /** The newer of two; a record may be overtaken by the list, and the other way round. */
   #take(rows: readonly ListedConversation[]): void {
     for (const row of rows) {
       const known = this.#known.get(row.id);
@@ -118,7 +118,7 @@ export class Conversations {
     this.#show();
   }
 
-  /** The page went elsewhere: what was open until now has been seen to its end. */
+  /** The page has navigated: the conversation that was open counts as read. */
   #look(): void {
     this.#markSeen();
     this.#current = readRoute(location.pathname, location.hash).conversation;
@@ -141,7 +141,7 @@ export class Conversations {
       .map((row) => ({ ...row, isUnread: !row.isRunning && this.#isUnread(row) }))
       .sort(runningFirst);
     if (now.state === "here" && shownOf(now.conversations) === shownOf(rows)) return;
-    // What was there when the page came is no news.
+    // What existed when the page was loaded is no news.
     if (now.state === "here")
       tell(newsBetween(byId(now.conversations), rows, this.#session.isViewer), this.#current);
     this.listing.set({ state: "here", conversations: rows });

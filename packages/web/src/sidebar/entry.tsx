@@ -108,7 +108,7 @@ function when(at: number): string {
   return new Date(at).toLocaleString("en-US", { dateStyle: "medium", timeStyle: "short" });
 }
 
-/** Something small beside an element, shown after a moment. */
+/** A tooltip, shown after a moment. */
 function useCard() {
   const anchor = useRef<HTMLAnchorElement>(null);
   const box = useRef<HTMLDivElement>(null);

@@ -1,6 +1,4 @@
-/**
- * How the list is divided, and what a conversation is said to be doing.
- */
+/** The groups of the list, and the state of a conversation. */
 import { describe, expect, test } from "vitest";
 import type { ListedConversation } from "./conversations.ts";
 import { dayOf, groupsOf, stateOf } from "./groups.ts";
@@ -34,7 +32,7 @@ const conversation = (id: string, parts: Partial<ListedConversation>): ListedCon
 });
 
 describe("[V102] the list is divided", () => {
-  test("into what needs the reader, what runs, and days, and leaves out what is empty", () => {
+  test("into what needs the user, what runs, and days, and leaves out empty ones", () => {
     const named = (isViewer: boolean) =>
       groupsOf(
         [
@@ -54,7 +52,7 @@ describe("[V102] the list is divided", () => {
       ["Today", ["failed, seen", "today"]],
       ["Yesterday", ["yesterday"]],
     ]);
-    // Who can only read is needed for nothing.
+    // A viewer is needed for nothing.
     expect(named(true)).toEqual([
       ["Waiting for an answer", ["asks"]],
       ["Running", ["runs"]],

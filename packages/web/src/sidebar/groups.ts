@@ -5,7 +5,7 @@
 import { needsWords } from "../state/needs-words.ts";
 import type { ListedConversation } from "./conversations.ts";
 
-/** What a conversation is doing, in one word: the first of these that fits. */
+/** A conversation's state, in one word: the first of these that fits. */
 type ListedState = "needs" | "running" | "failed" | "stopped" | "done";
 
 const STATE_WORDS: Readonly<Record<Exclude<ListedState, "needs">, string>> = {

@@ -1,11 +1,11 @@
 /** Bounds of the sidebar. */
 
 // Asked
-/** Requests whose words are kept. */
+/** Requests whose words are cached. */
 export const KEPT_ASKS = 200;
 
 // Conversations
-/** Conversations that are asked for at once, and in all. */
+/** Conversations requested at once, and in all. */
 export const LISTED_CONVERSATIONS = 500;
 export const MAX_CONVERSATIONS = 20_000;
 /** The age of a running conversation is not shown to the second. */

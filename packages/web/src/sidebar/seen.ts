@@ -19,7 +19,7 @@ export class Seen {
     addEventListener("pagehide", () => this.#save());
   }
 
-  /** It was there already: not news, unless it has been looked at before. */
+  /** It existed already: not news, unless it has been read before. */
   assume(id: string, seq: number): void {
     if (!this.#assumed.has(id)) this.#assumed.set(id, seq);
   }

@@ -113,7 +113,7 @@ function Foot(): ReactNode {
   );
 }
 
-/** In a narrow window it lies over the page, and is put away; in a wide one that is remembered. */
+/** In a narrow window it covers the page, and is hidden again; in a wide one its state is stored. */
 function hideSidebar(): void {
   if (isSidebarOpen.get()) isSidebarOpen.set(false);
   else prefer({ sidebar: false });
@@ -228,7 +228,7 @@ function walk(event: KeyboardEvent, list: HTMLElement | null): void {
   else entries[Math.min(entries.length - 1, to)]?.focus();
 }
 
-/** By its words; what it is doing, "unread" and "archived" are words of it too. */
+/** By its words; its state, "unread" and "archived" are words of it too. */
 function matches(conversation: ListedConversation, words: string, isViewer: boolean): boolean {
   if (words === "") return true;
   const { title, provider, id, model, folder, isUnread, isArchived } = conversation;

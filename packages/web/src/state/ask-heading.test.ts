@@ -1,4 +1,4 @@
-/** What an agent asks, in a few words. */
+/** An agent's ask, in a few words. */
 import type { Ask } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { askHeading } from "./ask-heading.ts";

@@ -1,4 +1,4 @@
-/** What the page knows of the agents that can be asked. */
+/** What the page knows of the available agents. */
 import { expect, it } from "vitest";
 import { capabilitiesOf, problemsOf } from "./capabilities.ts";
 

@@ -25,12 +25,12 @@ export const capabilities = new Cell<Capabilities | undefined>(undefined);
 /** The workspace's folder, on the server's machine. */
 export const workspaceRoot = new Cell<string | undefined>(undefined);
 
-/** Its branch, where it is a repository. */
+/** Its branch, if it is a repository. */
 export const workspaceBranch = new Cell<string | undefined>(undefined);
 
 export async function readCapabilities(): Promise<void> {
   if (capabilities.get() !== undefined && workspaceRoot.get() !== undefined) return;
-  // Looking for the agents takes a while; the workspace's name does not wait for it.
+  // Detecting the agents takes a while; the workspace's name does not wait for it.
   await Promise.all([readTools(), readWorkspace()]);
 }
 
@@ -45,7 +45,7 @@ async function readTools(): Promise<void> {
 /** The workspace's folder, and the branch that it is on at the moment. */
 async function readWorkspace(): Promise<void> {
   const health = await request("/health").catch(() => undefined);
-  // A server that waits for its database answers with another status, and knows its folder all the same.
+  // A server that waits for its database answers with another status, and knows its folder anyway.
   const said = (await health?.json().catch(() => undefined)) ?? {};
   const { root, branch } = said as { readonly root?: unknown; readonly branch?: unknown };
   if (typeof root === "string") workspaceRoot.set(root);

@@ -9,7 +9,7 @@ interface ContextUse {
   readonly windowTokens: number;
 }
 
-/** What of a view says how full the context is. */
+/** The parts of a view that show how full the context is. */
 interface ContextSource {
   readonly turns: Pick<View["turns"], "values">;
   readonly order: readonly BlockId[];
@@ -26,7 +26,7 @@ export function contextUse({ turns, order, blocks }: ContextSource): ContextUse 
     : { usedTokens: Math.min(used, window), windowTokens: window };
 }
 
-/** What is said of a compaction or a reset that no answer has followed yet. How much a reset leaves, nobody says. */
+/** The note for a compaction or a reset without an answer after it yet. The size after a reset is unknown. */
 function lastEmptied(order: ContextSource["order"], blocks: ContextSource["blocks"]): object | undefined {
   const last = order.findLast((id) => {
     const block = blocks.get(id);
@@ -40,7 +40,7 @@ function isEmptied({ notice, extra }: Block["metadata"]): boolean {
   return notice === "reset" || (notice === "compaction" && numberIn(extra, "post_tokens") !== undefined);
 }
 
-/** What the last request of a turn held, with the answer to it. */
+/** The size of a turn's last request, with its answer. */
 function usedIn({ messages, native }: Turn): number | undefined {
   const codex = numberIn(native?.["last"], "totalTokens");
   if (codex !== undefined) return codex;

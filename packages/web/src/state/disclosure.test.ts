@@ -1,4 +1,4 @@
-/** What "all" opens and closes, and what stays as it was. */
+/** What "all" opens and closes, and what stays unchanged. */
 import { describe, expect, it } from "vitest";
 import { enter, isOpen, setAll, setOpen } from "./disclosure.ts";
 

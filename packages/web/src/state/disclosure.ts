@@ -38,7 +38,7 @@ export function setAll(open: boolean): void {
   tell();
 }
 
-/** Told before everything is opened or closed. */
+/** Called before everything is opened or closed. */
 export function listenBeforeAll(listener: () => void): () => void {
   beforeAll.add(listener);
   return () => beforeAll.delete(listener);

@@ -7,7 +7,7 @@
 let pressedAt = 0;
 let navigatedAt = 0;
 
-/** The page sets out for something: what is pressed from now on comes after it. */
+/** The page is navigating: keys pressed from now on come after it. */
 export function navigated(): void {
   navigatedAt = performance.now();
 }

@@ -24,7 +24,7 @@ export function historyOf(answer: Answer | Problem): History | Problem {
   return { version, units, authors, nextUndo, nextRedo };
 }
 
-/** A colour's number for each writer, the same all over the page. */
+/** A colour's number for each author, the same all over the page. */
 export function writerColor(agent: string): number {
   let hash = 7;
   for (const character of agent) hash = (hash * 31 + (character.codePointAt(0) as number)) % 9_973;

@@ -8,7 +8,7 @@ import { EARLY_TYPED_CHARS } from "./limits.ts";
 type Invited = "prompt" | "editor";
 
 let invited: Invited | undefined;
-/** What was typed for an editor that is not there yet. */
+/** Keys typed for an editor that is not there yet. */
 let early = "";
 
 /** The next letters are meant for a field that may not be there yet. */
@@ -45,20 +45,20 @@ function keepEarly(event: KeyboardEvent): boolean {
   return true;
 }
 
-/** What was typed while the editor was on its way; it is the editor's now. */
+/** Keys typed while the editor was loading; they are the editor's now. */
 export function takeEarly(): string {
   const taken = early;
   leave();
   return taken;
 }
 
-/** The editor does not come, or is not wanted any more. */
+/** The editor does not come, or is no longer wanted. */
 export function leave(): void {
   invited = undefined;
   early = "";
 }
 
-/** A field has the focus, or the hand is elsewhere: letters are what they were. */
+/** A field has the focus, or the user has moved on: letters are shortcuts again. */
 export function listenInvited(): () => void {
   const onFocus = (event: FocusEvent) => {
     const [target] = event.composedPath();

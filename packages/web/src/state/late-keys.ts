@@ -13,7 +13,7 @@ export function dropLateKeys(): void {
   const onKey = (event: KeyboardEvent) => {
     const isShortcut = event.ctrlKey || event.metaKey || event.altKey;
     if (isShortcut || !(event.key.length === 1 || event.key === "Enter" || event.key === "Backspace")) return;
-    // Who has gone to another field means that one.
+    // A user who has gone to another field means that one.
     if (event.target instanceof HTMLElement && isField(event.target)) return end();
     event.preventDefault();
     event.stopImmediatePropagation();

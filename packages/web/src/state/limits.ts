@@ -5,12 +5,12 @@
 export const EARLY_TYPED_CHARS = 10_000;
 
 // Late keys
-/** Hands that have rested this long mean what is there now. */
+/** After a pause of this long, keys mean what is there now. */
 export const LATE_KEYS_MS = 1_000;
 
 // Page state
 export const NOTICE_MS = 6_000;
-/** A long one says what to do: it stays as long as reading it takes. */
+/** A long one gives instructions: it stays as long as reading it takes. */
 export const READ_CHAR_MS = 90;
 
 // Proof
@@ -18,9 +18,9 @@ export const READ_CHAR_MS = 90;
 export const MARGIN_MS = 20_000;
 
 // Session
-/** A call of more characters goes out as a request: each of them may take three bytes of a frame. */
+/** A call of more characters goes out as an HTTP request: each of them may take three bytes of a frame. */
 export const FRAME_CHARS = 256 * 1024;
-/** How long a text that was asked for may take. */
+/** How long a requested text may take. */
 export const TEXT_ANSWER_MS = 10_000;
-/** A hidden tab has no animation frames; it is told this often instead. */
+/** A hidden tab has no animation frames; it is updated this often instead. */
 export const HIDDEN_MS = 250;

@@ -1,6 +1,4 @@
-/**
- * What somebody is told of: what begins to need them, and turns that end; once each.
- */
+/** Notifications: what begins to need the user, and turns that end; once each. */
 import { expect, test } from "vitest";
 import { newsBetween, type Watched } from "./news.ts";
 
@@ -34,7 +32,7 @@ for (const [what, before, now, expected] of CASES)
     expect(newsBetween(known, [now], false).map(({ words }) => words)).toEqual(expected);
   });
 
-test("[V17] [V108] who can only read is told what waits, not that it needs them", () => {
+test("[V17] [V108] a viewer is notified of what waits, not that it needs them", () => {
   const [news] = newsBetween(new Map(), [watched({ isAsking: true })], true);
   expect(news?.words).toBe("Waiting for an answer");
 });

@@ -16,7 +16,7 @@ export interface News {
   readonly type: "needs" | "end";
 }
 
-/** What has happened between two looks at the list that somebody may want to be told of. Pure. */
+/** Changes between two states of the list that the user may want to be notified of. Pure. */
 export function newsBetween(
   before: ReadonlyMap<string, Watched>,
   now: readonly Watched[],

@@ -7,7 +7,7 @@ import type { BlockId, ConversationId } from "@blockyard/kernel";
 import { Cell } from "./cell.ts";
 import { NOTICE_MS, READ_CHAR_MS } from "./limits.ts";
 
-/** Between which folders somebody has to choose, and why. */
+/** The folders to choose from, and why. */
 export interface FolderQuestion {
   readonly why: string;
   readonly folders: readonly string[];
@@ -20,7 +20,7 @@ export interface TrustQuestion {
   readonly files: readonly { readonly path: string; readonly reason: string; readonly state: string }[];
 }
 
-/** What lies over the page; what asks about a block or a conversation says about which. */
+/** What covers the page; a question about a block or a conversation names it. */
 export type Overlay =
   | { readonly type: "palette" | "search" | "help" | "open-file" | "audit" | "rules" | "settings" | "costs" }
   | { readonly type: "rerun"; readonly block: BlockId }
@@ -46,7 +46,7 @@ export const overlay = new Cell<Overlay>(undefined);
 export const isFinding = new Cell(false);
 export const isSidebarOpen = new Cell(false);
 
-/** The page goes elsewhere: what was found, written in and looked at there is put away. Edits are saved as they are typed. */
+/** The page navigates: search results, editors and views there are closed. Edits are saved as they are typed. */
 export function leavePlace(): void {
   isFinding.set(false);
   editing.set(undefined);
@@ -58,19 +58,19 @@ export const renaming = new Cell<
   | {
       readonly conversation: ConversationId;
       readonly where: "head" | "list";
-      /** What could not be kept before. */
+      /** Values that could not be stored before. */
       readonly written?: string;
     }
   | undefined
 >(undefined);
 /** Changes in editors that the server has not acknowledged. */
 export const unsavedEdits = new Cell(0);
-/** Whether the list keeps its end in view. */
+/** Whether the list follows its end. */
 export const isFollowing = new Cell(true);
 /** Whether the end of the list is on the screen. */
 export const isEndShown = new Cell(true);
 
-/** Heads that the reader has chosen, where a conversation goes on in several ways. */
+/** Heads that the user has chosen, if a conversation has several branches. */
 export const heads = new Cell<ReadonlyMap<ConversationId, BlockId>>(new Map());
 
 export function chooseHead(conversation: ConversationId, head: BlockId): void {
@@ -86,7 +86,7 @@ interface Notice {
   readonly id: number;
   readonly text: string;
   readonly isBad: boolean;
-  /** What can be done about it, as long as it is shown. */
+  /** Its action, as long as it is shown. */
   readonly action?: NoticeAction;
 }
 

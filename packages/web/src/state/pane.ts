@@ -15,16 +15,16 @@ const wide = matchMedia("(min-width: 1280px)");
 /** Room for a diff beside the conversation: most of its lines fit. */
 const widest = matchMedia("(min-width: 1840px)");
 const USUAL_PX = { wide: 400, widest: 540 };
-/** Whether somebody comes to the pane by key or command, and not by pointing at it: it takes the focus then. */
+/** Whether the pane is opened by key or command, and not by the pointer: it takes the focus then. */
 export const isPaneVisited = new Cell(false);
-/** Whether the pane lies over a narrow window. */
+/** Whether the pane covers a narrow window. */
 const isSheet = new Cell(false);
 
 export function useIsWide(): boolean {
   return useMatches(wide);
 }
 
-/** How wide the pane is: what the reader has chosen, or what is usual in a window like this one. */
+/** The width of the pane: the user's, or the default for a window like this one. */
 export function usePaneWidth(): { readonly width: number; readonly usual: number } {
   const chosen = useCellPart(preferences, ({ paneWidth }) => paneWidth);
   const hasDiffs = useRoute().conversation !== undefined;
@@ -92,7 +92,7 @@ export function togglePaneVisit(): void {
   else visitPane();
 }
 
-/** A sheet is put away when the page goes on. */
+/** A sheet is closed when the page navigates. */
 export function putSheetAway(): void {
   isSheet.set(false);
 }

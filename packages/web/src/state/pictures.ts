@@ -5,13 +5,13 @@
 import { useEffect, useState } from "react";
 import { request } from "./proof.ts";
 
-/** To be given back with URL.revokeObjectURL; undefined where the server does not have it. */
+/** To be released with URL.revokeObjectURL; undefined if the server does not have it. */
 export async function pictureUrl(blob: string): Promise<string | undefined> {
   const answer = await request(`/v1/blobs/${blob}`).catch(() => undefined);
   return answer?.ok ? URL.createObjectURL(await answer.blob()) : undefined;
 }
 
-/** The address of a kept picture, as soon as it is here. */
+/** The address of a stored picture, once it is loaded. */
 export function usePicture(blob: string | undefined): string | undefined {
   const [url, setUrl] = useState<string | undefined>(undefined);
   useEffect(() => {

@@ -15,10 +15,12 @@ export interface Preferences {
   readonly editor: string;
   readonly editorTemplate: string;
   readonly models: { readonly [provider: string]: string };
-  /** The list of conversations: whether it is shown beside the page, and how wide. */
+  /** The list of conversations: whether it is shown beside the page, and its width. */
   readonly sidebar: boolean;
   readonly sidebarWidth: number;
-  /** The pane on the right: whether it is shown beside the page, how wide (0: as the window has room), and what it shows. */
+  /**
+   * The pane on the right: whether it is shown beside the page, its width (0: as the window has room), and its content.
+   */
   readonly pane: boolean;
   readonly paneWidth: number;
   readonly paneTab: string;
@@ -79,7 +81,7 @@ function listenSystem(listener: () => void): () => void {
   return () => systemDark.removeEventListener("change", listener);
 }
 
-/** Keeps only what has the shape of its default: the store may hold what an older page wrote. */
+/** Keeps only values with the shape of their default: the store may hold an older page's values. */
 function load(): Preferences {
   try {
     const stored = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Record<string, unknown>;

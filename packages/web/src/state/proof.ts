@@ -18,7 +18,7 @@ interface Ticket {
   readonly key: CryptoKey;
 }
 
-/** Keys of sessions for as long as this tab lives, where the browser keeps nothing (some private windows). */
+/** Keys of sessions for as long as this tab lives, if the browser stores nothing (some private windows). */
 const held = new Map<string, CryptoKey>();
 let bound: Promise<void> | undefined;
 let asking: Promise<Ticket | undefined> | undefined;
@@ -34,12 +34,12 @@ export async function ticket(): Promise<string | undefined> {
   return (await mine)?.text;
 }
 
-/** The next request asks for another ticket: the server has not taken the last one. */
+/** The next request gets another ticket: the server has refused the last one. */
 function dropTicket(): void {
   asking = undefined;
 }
 
-/** A request of this page's own. A server that has a new token takes no ticket of before: it is asked once more. */
+/** A request of this page's own. A server with a new token refuses earlier tickets: it is asked once more. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const send = async () =>
     fetch(path, {
@@ -69,7 +69,10 @@ export async function proofHeader(tool: string, body: string): Promise<Record<st
   return { "x-blockyard-proof": `${greeting.challenge}.${await sign(shown.key, words)}` };
 }
 
-/** With the secret that a link has brought, which then leaves the address. A page that could not bind tries again when it is loaded again. */
+/**
+ * With a link's secret, which is then removed from the address. A page that could not bind retries when it is loaded
+ * again.
+ */
 async function bindSession(): Promise<void> {
   const place = new URL(location.href);
   const secret = place.searchParams.get("bind");
@@ -145,7 +148,7 @@ async function keep(session: string, key: CryptoKey): Promise<void> {
   await inKeys("readwrite", (keys) => keys.put(key, session));
 }
 
-/** One look at the browser's database, or one change of it. */
+/** One read of the browser's database, or one change of it. */
 function inKeys<T>(mode: IDBTransactionMode, ask: (keys: IDBObjectStore) => IDBRequest): Promise<T> {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open(DATABASE, 1);

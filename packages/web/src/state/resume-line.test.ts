@@ -1,6 +1,4 @@
-/**
- * The command that goes on with a session: what is pasted into a shell runs nothing else.
- */
+/** The command that resumes a session: pasting it into a shell runs nothing else. */
 import { expect, test } from "vitest";
 import { resumeLine } from "./resume-line.ts";
 

@@ -8,9 +8,9 @@ const RESUMED_BY: Readonly<Record<string, readonly string[]>> = {
   opencode: ["opencode", "--session"],
 };
 
-/** As agents name their sessions. Whoever writes a stream or an export names one as it likes: an option would be obeyed. */
+/** Agents' session names. The author of a stream or an export chooses any name: an option would be obeyed. */
 const SESSION = /^[A-Za-z0-9][\w.:@+=-]{0,199}$/;
-/** A terminal may obey what a folder's name holds before a shell has seen its quotes. */
+/** A terminal may execute a folder's name before a shell has seen its quotes. */
 const FOLDER = /^\/\P{C}*$/u;
 
 export function resumeLine(
@@ -25,7 +25,7 @@ export function resumeLine(
   return folder === undefined ? resume : `cd ${quoted(folder)} && ${resume}`;
 }
 
-/** As a shell reads it back, whatever it holds. */
+/** As a shell parses it back, whatever it contains. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -144,7 +144,7 @@ export class Session {
     return said as ToolAnswer<Name> | Problem;
   }
 
-  /** Whether this reader is the owner, who alone may run things. */
+  /** Whether this user is the owner, who alone may run things. */
   get isOwner(): boolean {
     return this.replica.self?.role === "owner";
   }

@@ -7,7 +7,7 @@ interface ChoiceProps<T extends string> {
   readonly label: string;
   readonly value: T;
   readonly options: readonly { readonly value: T; readonly name: string }[];
-  /** The id of what is said about it. */
+  /** The id of its description. */
   readonly describedBy?: string | undefined;
   readonly onChange: (value: T) => void;
 }

@@ -13,7 +13,7 @@ interface ChooserProps<T> {
   readonly keyOf: (item: T) => string;
   readonly render: (item: T) => ReactNode;
   readonly onChoose: (item: T) => void;
-  /** What items stand under; those of one group stand together. */
+  /** The group of items, which are listed together. */
   readonly groupOf?: ((item: T) => string) | undefined;
   readonly empty: ReactNode;
 }

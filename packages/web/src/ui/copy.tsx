@@ -35,7 +35,7 @@ export function CopyButton({
   );
 }
 
-/** For what has no button of its own to say it. */
+/** For content without a button label of its own. */
 export async function copyAndTell(text: string): Promise<void> {
   const isDone = await copyText(text);
   notify(isDone ? "Copied" : "Couldn't copy: the browser refused", !isDone);

@@ -30,13 +30,13 @@ export function Dialog({ label, title, className, children }: DialogProps): Reac
       ref={dialog}
       className={["dialog", title && "titled", className].filter(Boolean).join(" ")}
       aria-label={label}
-      // By itself the browser tells of it a moment after it is closed, and keys that come in between would be lost.
+      // By itself the browser reports it a moment after it is closed, and keys in between would be lost.
       onCancel={(event) => {
         if (event.target !== event.currentTarget) return;
         event.preventDefault();
         overlay.set(undefined);
       }}
-      // The browser tells of it later: by then it may be open again.
+      // The browser reports it later: by then it may be open again.
       onClose={({ currentTarget }) => {
         if (!currentTarget.open) overlay.set(undefined);
       }}
@@ -50,8 +50,8 @@ export function Dialog({ label, title, className, children }: DialogProps): Reac
 }
 
 /**
- * The caret leaves with the focus: Chromium leaves it in a field that is removed in the same task, and the field that got the focus
- * back takes no letters.
+ * The caret leaves with the focus: Chromium keeps it in a field that is removed in the same task, and the field that
+ * got the focus back gets no letters.
  */
 function closeInPlace(dialog: HTMLDialogElement): void {
   const caret = getSelection();
@@ -59,7 +59,7 @@ function closeInPlace(dialog: HTMLDialogElement): void {
   dialog.close();
 }
 
-/** Not at what scrolls but at what is in it; of a choice, at what is chosen. */
+/** Not the scrolling element but its content; of a choice, the current one. */
 function beginInside(dialog: HTMLElement): void {
   const body = dialog.querySelector<HTMLElement>(":scope > .dialog-body:focus");
   body?.querySelector<HTMLElement>("input:checked, input, select, button, [tabindex]")?.focus();
@@ -67,7 +67,7 @@ function beginInside(dialog: HTMLElement): void {
   choice?.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
 }
 
-/** The button comes last: the keyboard begins with what the dialog is about. */
+/** The button comes last: the focus begins with the dialog's subject. */
 function Titled({ title, children }: { title: string; children: ReactNode }): ReactNode {
   return (
     <>
@@ -78,7 +78,7 @@ function Titled({ title, children }: { title: string; children: ReactNode }): Re
   );
 }
 
-/** Closes the dialog that it is in; for one that has a head of its own. */
+/** Closes its dialog; for one that has a head of its own. */
 export function CloseButton({ className }: { className?: string }): ReactNode {
   return (
     <button

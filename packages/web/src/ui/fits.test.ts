@@ -1,4 +1,4 @@
-/** Finding by a few letters: what fits, and what comes first. */
+/** Finding by a few letters: what matches, and what comes first. */
 import { expect, test } from "vitest";
 import { best } from "./fits.ts";
 

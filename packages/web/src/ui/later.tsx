@@ -7,14 +7,14 @@ import { type ComponentType, type ReactNode, useEffect, useState } from "react";
 
 interface Later<Props> {
   (props: Props & Waits): ReactNode;
-  /** Loads it now, for later; whether it is there is seen when it is wanted. */
+  /** Preloads it; errors show when it is needed. */
   prepare(): void;
 }
 
 interface Waits {
-  /** Shown until it is there. */
+  /** Shown until it is loaded. */
   readonly meanwhile?: ReactNode;
-  /** Called when it could not be loaded, instead of saying so in its place. */
+  /** Called when it could not be loaded, instead of an error in its place. */
   readonly onMissing?: () => void;
 }
 

@@ -8,9 +8,9 @@ export const LONG_WORD_CHARS = 1_000;
 export const WORD_PART_CHARS = 200;
 
 // Picture size
-/** So much of the data is looked at: the sizes of JPEGs stand behind what cameras write. */
+/** How much of the data is searched: the sizes of JPEGs come after camera metadata. */
 export const MEASURED_BASE64_CHARS = 87_384;
 
 // Wait
-/** How long a new button that does something for good cannot be pressed. */
+/** How long a new button for an irreversible action is disabled. */
 export const UNPRESSABLE_MS = 500;

@@ -6,14 +6,14 @@
 import { Fragment, type ReactNode } from "react";
 import { LONG_WORD_CHARS, WORD_PART_CHARS } from "./limits.ts";
 
-/** Looked for where a word begins, so that each character is looked at once. */
+/** Searched from the start of a word, so that each character is read once. */
 const LONG = new RegExp(`(?<!\\S)\\S{${LONG_WORD_CHARS}}`);
 /** No part ends within a character that is written as a pair. */
 const PARTS = new RegExp(`[\\s\\S]{1,${WORD_PART_CHARS}}(?![\\udc00-\\udfff])`, "g");
 
 /**
- * The same for a line of many pieces that is one word, such as a coloured one: says of each piece, in their order, whether it begins
- * with a place to break.
+ * The same for a line of many pieces that is one word, such as a coloured one: says of each piece, in order, whether it
+ * begins with a place to break.
  */
 export function wordBreaks(): (text: string) => boolean {
   let chars = 0;

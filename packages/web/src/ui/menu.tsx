@@ -15,7 +15,7 @@ interface MenuProps {
   readonly icon?: IconName;
   readonly text?: ReactNode;
   readonly className?: string;
-  /** The id of what is said about it. */
+  /** The id of its description. */
   readonly describedBy?: string | undefined;
   readonly children: ReactNode;
 }
@@ -138,7 +138,7 @@ export function MenuChoice({
 
 /** Items that belong together, below a line and a name. */
 interface MenuGroupProps {
-  /** Stands above the group. */
+  /** Above the group. */
   readonly label?: string;
   /** Where its entries say it themselves. */
   readonly name?: string;
@@ -159,7 +159,7 @@ export function MenuGroup({ label, name = label, children }: MenuGroupProps): Re
   );
 }
 
-/** Below the button and in line with its end, or above it where there is no room; never over the window's edge. */
+/** Below the button and aligned with its end, or above it if there is no room; never over the window's edge. */
 function place(button: HTMLElement, box: HTMLElement): void {
   const at = button.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = box;

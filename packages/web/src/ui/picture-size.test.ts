@@ -15,7 +15,7 @@ describe("the size of a picture", () => {
     expect(sizeInData(dataOf(...head))).toEqual({ width: 300, height: 100 });
   });
 
-  it("[V1] is not known of what has no data", () => {
+  it("[V1] is unknown without data", () => {
     for (const url of [
       "",
       "data:image/png;base64,",
@@ -26,7 +26,7 @@ describe("the size of a picture", () => {
       expect(sizeInData(url)).toBeUndefined();
   });
 
-  it("is made less to fit, in both directions alike", () => {
+  it("is scaled down to fit, in both directions alike", () => {
     expect(fitted({ width: 1_280, height: 320 }, { width: 640, height: 480 })).toEqual({
       width: 640,
       height: 160,

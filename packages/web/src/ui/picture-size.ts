@@ -19,7 +19,7 @@ export function sizeInData(url: string): PictureSize | undefined {
   }
 }
 
-/** As large as it is shown: no larger than the room that a picture gets. */
+/** The displayed size: no larger than the room for a picture. */
 export function fitted({ width, height }: PictureSize, most: PictureSize): PictureSize {
   const share = Math.min(1, most.width / width, most.height / height);
   return { width: Math.max(1, Math.round(width * share)), height: Math.max(1, Math.round(height * share)) };

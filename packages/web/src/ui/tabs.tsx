@@ -8,7 +8,7 @@ interface TabsProps<T extends string> {
   readonly tabs: readonly { readonly tab: T; readonly label: string; readonly count?: number | undefined }[];
   readonly shown: T;
   readonly onChoose: (tab: T) => void;
-  /** What stands at the end of the row. */
+  /** The end of the row. */
   readonly end?: ReactNode;
   readonly children: ReactNode;
 }

@@ -241,7 +241,7 @@ describe("[N14] leases of several nodes", () => {
       await call(nodes[1], b, "block.list", {});
     }
     expect((await store.block(block_id))?.status).toBe("running");
-    await b.close(); // Clients that have the message get its new end; it does not begin again.
+    await b.close(); // its node restarts
     await env.advance(LEASE * 0.5);
     expect((await store.block(block_id))?.status).toBe("running");
     await env.advance(LONG);
@@ -355,7 +355,7 @@ describe("turns of agents", () => {
     expect(await look(block)).toMatchObject({ status: "done", content: "one two" });
     expect(await turns()).toMatchObject([{ turn, status: "done", usage: { output: 7 } }]);
     expect((await turns()) as object[]).not.toMatchObject([{ reason: "interrupted" }]);
-    // To whoever has the message its end is told anew; it does not begin again.
+    // Clients that have the message get its new end; it does not begin again.
     expect(messages).toMatchObject([
       { contentBlocks: [{ content: "one two" }], isComplete: true, stopReason: "end_turn" },
     ]);

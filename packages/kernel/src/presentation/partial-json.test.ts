@@ -40,7 +40,7 @@ describe("[P22] the value so far", () => {
     expect(reader.broken).toBe(false);
   });
 
-  it("shows half a surrogate pair only when it is known to stand alone", () => {
+  it("yields half a surrogate pair only once it is known to be alone", () => {
     expect(read('"a\ud83d').value()).toBe("a");
     expect(read('"a\ud83d', "\ude00").value()).toBe("a😀");
     expect(read('"a\\ud83d"').value()).toBe("a\ud83d");
@@ -61,7 +61,7 @@ describe("[P22] the value so far", () => {
     expect(read('{"a":"whole","b":"par\\q').value()).toEqual({ a: "whole", b: "par" });
   });
 
-  it("[P18] yields half a surrogate pair only once it is known to be alone", () => {
+  it("[P18] reaches no prototype", () => {
     const reader = read('{"__proto__":{"polluted":true},"a":{"__proto__":"x"}}');
     expect(reader.complete).toBe(true);
     expect(reader.value()).toEqual({ a: {} });

@@ -94,7 +94,7 @@ class SessionKeeper {
   }
 }
 
-/** The lines of a file that is being written, until its last record, or until its writer is gone. */
+/** No agent of ours has a name like `@scope/name`, or one with spaces. */
 function nameOf(agent: string | undefined): string | undefined {
   const name = agent
     ?.toLowerCase()

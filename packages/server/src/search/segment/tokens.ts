@@ -70,7 +70,7 @@ export function endOfRun(folded: string, at: number): number {
   return runEnd(folded, at, folded.length, kind);
 }
 
-/** A string of keys with placeholders for separators in grams, which are keys themselves. */
+/** The pieces of a folded string that say anything about a text that contains it. */
 export function piecesOf(folded: string): Piece[] {
   const pieces: Piece[] = [];
   for (let at = 0; at < folded.length; ) {

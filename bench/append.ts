@@ -2,14 +2,15 @@
  * How close to the device do streamed appends come, and does a large block cost more?
  *
  * The floor is SQLite alone: the same pieces inserted as rows, as many to a transaction as there are streams, each
- * transaction durable (WAL, synchronous=FULL) before the next begins. Ours goes the whole way: every stream appends a piece
- * through the kernel and waits until it is durable. The two take turns, so that a noisy device is noisy for both.
+ * transaction durable (WAL, synchronous=FULL) before the next begins. Ours goes through everything: every stream
+ * appends a piece through the kernel and waits until it is durable. The two alternate, so that a noisy device is noisy
+ * for both.
  *
- * `shareOfFloorIngest` is the same for the way that adapters take (`/v1/ingest`, agents, API loops, imports): block events
- * pushed into the kernel's Ingest, each piece waited for until it is durable.
+ * `shareOfFloorIngest` is the same for the path that adapters use (`/v1/ingest`, agents, API loops, imports): block
+ * events pushed into the kernel's Ingest, waiting for each piece to be durable.
  *
- * The cost of a large block is that of one append into 10 MB against one into 10 KB: into a plain block, and into a promoted
- * one, whose text is a CRDT document; in memory, where nothing hides the kernel's own cost, and on SQLite.
+ * The cost of a large block is that of one append into 10 MB compared with one into 10 KB: into a plain block, and into
+ * a promoted one, whose text is a CRDT document; in memory, where nothing hides the kernel's own cost, and on SQLite.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,8 +33,8 @@ import { seeded, tokens } from "./corpus/prose.ts";
 
 const SEED = 20264;
 /**
- * How many streams there are, and how many pieces each of them writes in one measurement: 11 KB, a long answer. Short
- * streams are shown beside them: there what is done once for a block and its conversation weighs more.
+ * The number of streams, and of pieces that each writes in one measurement: 11 KB, a long answer. Short streams are
+ * shown beside them: there the one-time work for a block and its conversation weighs more.
  */
 const LOADS = [
   { streams: 1, pieces: 200 },
@@ -41,11 +42,11 @@ const LOADS = [
   { streams: 100, pieces: 200 },
   { streams: 100, pieces: 60, name: "100Short" },
 ];
-/** Of these the promise is made. */
+/** The target applies to these. */
 const STREAMS = [1, 10, 100];
 const KEY = "block";
 const PAIRS = 31;
-/** Pairs before those that are measured: a server runs for days, so that how it begins is not the question. */
+/** Pairs before the measured ones: a server runs for days, so its start does not matter. */
 const WARM_UP_PAIRS = 6;
 const SMALL_CHARS = 10 * 1024;
 const BIG_CHARS = 10 * 1024 * 1024;
@@ -87,7 +88,9 @@ export const bench: Bench = {
 interface Road {
   readonly figure: string;
   readonly what: string;
-  /** A block of its own in a conversation of its own, and what puts a piece there and waits until it is durable. */
+  /**
+   * A block of its own in a conversation of its own, and a function that appends a piece and waits until it is durable.
+   */
   open(kernel: Kernel): Promise<(piece: string) => Promise<void>>;
 }
 

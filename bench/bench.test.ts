@@ -78,7 +78,7 @@ describe("measured", () => {
   });
 });
 
-it("lists its benches: whatever lies beside them and is none would stop all of them", () => {
+it("lists its benches: any other file beside them would stop all of them", () => {
   const run = fileURLToPath(new URL("./run.ts", import.meta.url));
   const { status, stdout, stderr } = spawnSync(process.execPath, [run, "--list"], { encoding: "utf8" });
   expect(stderr).not.toContain("must export a bench");

@@ -8,13 +8,13 @@
  */
 import type { Plot } from "./report/plot.ts";
 
-/** A figure keeps its promise if it is within both bounds that are given. */
+/** A figure meets its target if it is within both given limits. */
 export interface Target {
   readonly max?: number;
   readonly min?: number;
 }
 
-/** The median of repeated measurements, and between what the middle half of them lies. */
+/** The median of repeated measurements, and the range of their middle half. */
 export interface Measured {
   readonly median: number;
   readonly low: number;
@@ -28,14 +28,14 @@ export type Figure = number | Measured;
 export interface Bench {
   /** The file's name without its ending. */
   readonly name: string;
-  /** What the figures answer, as one question. */
+  /** The question that the figures answer. */
   readonly question: string;
   readonly targets: Readonly<Record<string, Target>>;
   /** Measures. Names of figures end in their unit: `openMs`, `storedBytesPerTextByte`. */
   run(report: Report): Promise<Readonly<Record<string, Figure>>>;
 }
 
-/** Where a bench tells people what the figures alone do not say. Never part of the machine-readable result. */
+/** Prints additional information for people. Never part of the machine-readable result. */
 export interface Report {
   note(text: string): void;
   table(rows: readonly TableRow[]): void;
@@ -51,7 +51,7 @@ export interface BenchResult {
   readonly pass: boolean;
 }
 
-/** A target without a figure is not kept: a bench that measured nothing must not pass. */
+/** A target without a figure is missed: a bench that measured nothing must not pass. */
 export function keeps(figure: number | undefined, target: Target): boolean {
   if (figure === undefined || Number.isNaN(figure)) return false;
   return (
@@ -94,7 +94,7 @@ export function measured(values: readonly number[]): Measured {
   };
 }
 
-/** Of several figures under one promise, the one that is hardest to keep. */
+/** The worst of several figures under one target. */
 export function worst(figures: readonly Measured[], isLargeBad = true): Measured {
   const sorted = figures.toSorted((a, b) => (isLargeBad ? b.median - a.median : a.median - b.median));
   if (sorted[0] === undefined) throw new RangeError("The worst of nothing");
@@ -110,9 +110,9 @@ export async function elapsedMs(work: () => unknown): Promise<number> {
 export interface Comparison {
   readonly medianA: number;
   readonly medianB: number;
-  /** The median over the pairs of a / b: what slows both halves of a pair leaves it alone. */
+  /** The median over the pairs of a / b: anything that slows both halves of a pair cancels out. */
   readonly ratio: number;
-  /** How far the ratios lie apart: their middle half, relative to `ratio`. Above 0.2, measure again. */
+  /** The spread of the ratios: their middle half, relative to `ratio`. Above 0.2, measure again. */
   readonly spread: number;
   /** The same ratio as a figure, with its middle half. */
   readonly figure: Measured;

@@ -2,8 +2,8 @@
  * Fifty agents write, twenty viewers see all of it, over real WebSockets: how much later than through a relay that does
  * nothing, and is anything lost or doubled? And what does a viewer cost that never reads?
  *
- * Nothing is told before the device has it, and the relay keeps nothing: so what the device alone takes to sync a page stands
- * beside the latest deliveries (`syncP99Ms`, measured between the pairs).
+ * Nothing is sent before it is on the device, and the relay stores nothing: so the device's own time to sync a page is
+ * shown beside the latest deliveries (`syncP99Ms`, measured between the pairs).
  */
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -60,7 +60,7 @@ async function run(report: Report): Promise<Record<string, number>> {
   }
 }
 
-/** What the device takes for a page that must be there, as often as a server with this load has one. */
+/** The device's time for a page that must be durable, as often as a server with this load syncs one. */
 async function syncP99(folder: string): Promise<number> {
   const file = openSync(join(folder, "synced"), "w");
   const took: number[] = [];

@@ -85,7 +85,7 @@ async function measure(report: Report, root: string): Promise<Record<string, Fig
   );
 }
 
-/** A home with a store of so many bytes. */
+/** A data directory with a store of this many bytes. */
 async function homeOf(root: string, gb: number): Promise<string> {
   const home = join(root, `home-${gb}`);
   if (existsSync(join(home, "blockyard.db"))) return home;
@@ -115,7 +115,7 @@ async function timesOf(home: string, round: number): Promise<Times> {
     return (await response.json()) as Record<string, string>;
   };
   try {
-    // A search index that is being made is not what is measured here.
+    // Building the search index is not measured here.
     while (round === 0 && "indexing" in (await call("kernel.search", { query: "nowhere", kinds: "all" })))
       await setTimeout(500);
     const { conversation } = await call("conversation.create", { title: `growth ${round}` });

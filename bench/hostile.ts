@@ -1,7 +1,7 @@
 /**
- * What do patterns that hurt cost others? Two hundred of them (test/hostile-patterns.ts), each on a block of 1 KB and on
- * one of 1 MB, searched through the store, while somebody writes to another conversation [R36]. The writer's commits
- * are compared with those that it makes while nobody searches, in turns.
+ * What do expensive patterns cost others? Two hundred of them (test/hostile-patterns.ts), each on a block of 1 KB and
+ * on one of 1 MB, searched through the store, while somebody writes to another conversation [R36]. The writer's commits
+ * are compared with those made while nobody searches, alternately.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -53,7 +53,7 @@ export const bench: Bench = {
         unanswered: rows.filter((row) => !["hits", "timeout", "pattern"].includes(row.outcome)).length,
         writerIdleP99Ms: quantile(idleMs, 0.99),
         writerP99Ms: quantile(busyMs, 0.99),
-        // Within a turn, so that whatever else the machine does counts for both.
+        // Within a round, so that other load on the machine counts for both.
         writerP99Ratio: measured(ratios),
       };
     } finally {

@@ -1,9 +1,9 @@
 /**
- * Bringing in what has gathered: 1,000 session logs, made from the recorded ones, imported through the import into a
- * database on disk; then again, and then searched. Each copy gets ids of its own, as another session would have.
+ * Importing a large backlog: 1,000 session logs, made from the recorded ones, imported into a database on disk; then
+ * again, and then searched. Each copy gets ids of its own, as another session would have.
  *
- * The floor reads the same logs, parses every line and puts it into SQLite as it is, a durable transaction for each log. The two
- * take turns: a tenth of the logs ours, a tenth the floor's.
+ * The floor reads the same logs, parses every line and puts it unchanged into SQLite, a durable transaction for each
+ * log. The two alternate: a tenth of the logs ours, a tenth the floor's.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -87,7 +87,8 @@ function makeSessions(folder: string): number {
     const recording = mains[n % mains.length];
     if (!recording) continue;
     const digits = n.toString(16).padStart(8, "0");
-    // Every id that is a UUID gets this copy's beginning, wherever it stands: the links between records stay whole.
+    // Every id that is a UUID gets this copy's prefix, wherever it occurs: the links between records stay
+    // intact.
     const renamed = (text: string) =>
       text.replace(/\b[0-9a-f]{8}(?=-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)/g, (id) =>
         mixed(id, digits),

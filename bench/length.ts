@@ -103,7 +103,7 @@ async function measure(work: Work, text: string): Promise<Map<number, number[]>>
   for (let round = -1; round < ROUNDS; round++) {
     for (const chars of round % 2 === 0 ? lengths : lengths.toReversed()) {
       const step = steps.get(chars) as Step;
-      // This thread's own time: what other programs do meanwhile is left out.
+      // This thread's own time: other programs do not count.
       const start = process.threadCpuUsage();
       for (let i = 0; i < work.steps; i++) await step(i);
       const { user, system } = process.threadCpuUsage(start);

@@ -24,10 +24,13 @@ const WRITERS = 24;
 const ROUNDS = Number(process.env["NODES_ROUNDS"] ?? 5);
 const WARM_UP_ROUNDS = 1;
 const ROUND_MS = Number(process.env["NODES_ROUND_MS"] ?? 3_000);
-/** Everything is written down by then, also what a conversation that was left is gathered to. */
+/** Everything is written by then, including a conversation gathered after it was left. */
 const PAUSE_MS = 200;
 const TEXT_CHARS = 200;
-/** What a node has of a core where each is as if on its own machine: so little that the database and the writers have enough. */
+/**
+ * A node's share of a core where each runs as if on its own machine: small enough that the database and the writers
+ * have enough.
+ */
 const APART_CORES = 0.2;
 const CONVERSATIONS = { one: 1, many: WRITERS } as const;
 

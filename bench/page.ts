@@ -1,6 +1,7 @@
 /**
  * How smooth is the page? Measured in Chromium on the production build and a real server: streaming into one block, the
- * price of a token in a long text against a short one, opening and scrolling a long conversation, and what is loaded.
+ * cost of a token in a long text compared with a short one, opening and scrolling a long conversation, and the loaded
+ * scripts.
  */
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
@@ -210,7 +211,7 @@ function isAtStart(page: Page): Promise<boolean> {
   return page.evaluate(() => document.querySelector("article")?.textContent?.startsWith("Block 0.") ?? false);
 }
 
-/** The scripts that the page loads before anybody edits or anything is coloured, as they travel. */
+/** The scripts that the page loads before anybody edits or anything is coloured, in transferred bytes. */
 function firstLoadKb(): number {
   const dist = new URL("../packages/web/dist/", import.meta.url);
   const html = readFileSync(new URL("index.html", dist), "utf8");

@@ -1,10 +1,12 @@
 /**
- * Beside names that people know: agents stream tokens into shared texts, viewers have live copies of all of them, and the text
- * must be durable. The same tokens, agents and viewers through Blockyard's real server, through Hocuspocus (as it comes, and with
- * its store after every change), through automerge-repo, and through the floor, a relay that does nothing but store and pass on.
- * Server and load are processes of their own; every round starts them anew, in another order.
+ * Compared with well-known systems: agents stream tokens into shared texts, viewers have live copies of all of them,
+ * and the text must be durable. The same tokens, agents and viewers through Blockyard's real server, through Hocuspocus
+ * (with its defaults, and with its store after every change), through automerge-repo, and through the floor, a relay
+ * that only stores and forwards. Server and load are processes of their own; every round starts them anew, in another
+ * order.
  *
- * Then the way of a line to a viewer at a steady pace, for more and more agents; and what the same texts need on disk.
+ * Then the delay of a line to a viewer at a steady pace, for more and more agents; and the disk space for the same
+ * texts.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -38,7 +40,7 @@ const PACED_SECONDS = 1.4;
 const STORED_BLOCKS = 1_200;
 const COMPARED_BLOCKS = 200;
 
-/** What it means when the system says that it has a write; from its source and documentation. */
+/** What it means when the system acknowledges a write; from its source and documentation. */
 const PROMISES: Readonly<Record<System, string>> = {
   blockyard:
     "answer: accepted; with wait: committed to SQLite (WAL, FULL); viewers see nothing that is not committed",

@@ -24,9 +24,9 @@ import { openShowcase, openStories } from "../test/e2e/page/showcase.ts";
 const WINDOW = { width: 1280, height: 800 };
 const FRAME_MS = 100;
 const FRAMES = 200;
-/** So many times as fast as it was: slow enough to be followed, and over before the changes are looked at. */
+/** Playback speed: slow enough to follow, and over before the changes are shown. */
 const SPEED = 0.8;
-/** The last picture stays before it begins again. */
+/** The last picture stays before it starts over. */
 const END_MS = 1_500;
 const QUALITY = 80;
 const MOST_BYTES = 3_000_000;
@@ -36,7 +36,7 @@ const NEXT = "Now show the saved amount on the invoice";
 const DEEDS = new Map([
   [14, (page) => page.getByText("Watch an agent work").hover()],
   [20, (page) => page.getByText("Watch an agent work").click()],
-  // Where it would show what can be done with a block.
+  // Where it would show a block's actions.
   [21, (page) => page.mouse.move(WINDOW.width / 2, WINDOW.height - 2)],
   [138, (page) => page.keyboard.press("Escape")],
   [140, (page) => page.keyboard.press("]")],
@@ -101,7 +101,7 @@ async function record() {
   return taken;
 }
 
-/** What has come is on the screen. @param {Page} page */
+/** New content is on the screen. @param {Page} page */
 async function drawn(page) {
   await page.waitForTimeout(FRAME_MS);
   await page.getByText("Opening…").waitFor({ state: "detached" });

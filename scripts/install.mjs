@@ -161,8 +161,8 @@ function withAddresses(lock, registry) {
 }
 
 /**
- * Puts the stage's packages in place, with what programs keep in node_modules/.cache. Answers with false, and changes
- * nothing, where node_modules cannot be renamed, as when it is a mount.
+ * Puts the stage's packages in place, with what programs keep in node_modules/.cache. Returns false, and changes
+ * nothing, if node_modules cannot be renamed, as when it is a mount.
  * @param {string} folder @param {string} stage
  */
 function swap(folder, stage) {

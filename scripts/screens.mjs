@@ -90,7 +90,7 @@ async function draw(state, theme, width, picture) {
         if (!/heading-order: <h\d class="md-/.test(each)) report(picture, each);
     }
   } catch (error) {
-    // On a busy machine the picture itself may be what took too long.
+    // On a busy machine the picture itself may have taken too long.
     await page.screenshot({ path: join(folder, `${picture}.png`) }).catch(() => undefined);
     report(picture, String(error instanceof Error ? error.message : error).split("\n")[0] ?? "");
   }

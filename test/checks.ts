@@ -3,7 +3,7 @@
 export interface Check<World, Report extends string | undefined> {
   /** Begins with the rule's id. */
   readonly title: string;
-  /** Throws where the rule is not kept. What it gives is told beside the title. */
+  /** Throws if the rule is broken. Its result is shown beside the title. */
   run(world: World): Promise<Report>;
 }
 

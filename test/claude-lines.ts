@@ -1,6 +1,4 @@
-/**
- * Lines as Claude Code prints them, made by hand for what no recording shows, and what the adapter makes of lines.
- */
+/** Lines as Claude Code prints them, handmade for cases without a recording, and the adapter's events for lines. */
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import { type Folded, type FoldedBlock, fold, providers } from "@blockyard/providers";
 

@@ -1,7 +1,7 @@
 /**
- * Programs that tests need and npm does not have, from Debian's packages. A missing one is installed where that is possible; elsewhere
- * the error names the command. Installing takes longer than a hook may: what a whole project of tests needs is installed before
- * its first test (`test/e2e/setup.ts`).
+ * Programs that tests need and npm does not have, from Debian's packages. A missing one is installed if possible;
+ * otherwise the error names the command. Installing takes longer than a hook may: what a whole project of tests needs
+ * is installed before its first test (`test/e2e/setup.ts`).
  */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What is held on to, apart from what only waits to be collected. */
+/** Retained memory, apart from what only waits to be collected. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 

@@ -1,6 +1,6 @@
 /**
- * The shape of the code, checked like behaviour. The rules are data in tidy/house.ts, the checks are functions
- * beside it, tried on samples in tidy/samples.test.ts; here they meet the real files.
+ * The shape of the code, checked like behaviour. The rules are data in tidy/house.ts, the checks are functions beside
+ * it, tried on samples in tidy/samples.test.ts; here they meet the real files.
  */
 import { expect, it } from "vitest";
 import { checkBounds } from "./tidy/bounds.ts";

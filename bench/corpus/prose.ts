@@ -1,7 +1,7 @@
 /**
- * What a model says, made from a seed: explanations in English with lists, code blocks and file names, as tokens of
- * about four characters. Not random letters, and not one text repeated: how well it compresses is close to how well real
- * answers do (a block of 2 KB to about half).
+ * A model's text, made from a seed: explanations in English with lists, code blocks and file names, as tokens of about
+ * four characters. Not random letters, and not one text repeated: it compresses about as well as real answers do (a
+ * block of 2 KB to about half).
  */
 
 const COMMON = `the of and to a in is that it for on with as this be are by not from or an at which if we can when

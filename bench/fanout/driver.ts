@@ -1,6 +1,6 @@
 /**
- * Puts a load on the real server and on the bare relay: each of them, and the load, is a process of its own. What is measured
- * twice is measured in turn, in the same minute, since on a busy machine only the difference means something.
+ * Puts a load on the real server and on the bare relay: each of them, and the load, is a process of its own. Repeated
+ * measurements alternate, in the same minute, since on a busy machine only the difference is meaningful.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -53,7 +53,7 @@ export class Driver {
     this.#loads = [0, 1].map(() => fork(new URL("./load.ts", import.meta.url), { stdio: "inherit" }));
   }
 
-  /** `store`: a database that is there already; the server gets a copy, with its search index. */
+  /** `store`: an existing database; the server gets a copy, with its search index. */
   static async open(store?: string): Promise<Driver> {
     const home = mkdtempSync(join(tmpdir(), "blockyard-load-"));
     const path = join(home, "blockyard.db");
@@ -82,7 +82,7 @@ export class Driver {
     return ask(this.#loads[1]!, order);
   }
 
-  /** Server and relay in turn, each first in every other pair. Nobody measures programs that have just started. */
+  /** Server and relay alternately, each first in every other pair. Programs that have just started are not measured. */
   async pairs(
     count: number,
     order: Omit<Order, keyof Place>,
@@ -116,7 +116,7 @@ export class Driver {
     return readdirSync(`/proc/${this.#server.pid}/fd`).length;
   }
 
-  /** What the work came to, and the most memory that the server held meanwhile. */
+  /** The result of the work, and the server's peak memory during it. */
   async peakMb<T>(work: Promise<T>): Promise<{ readonly outcome: T; readonly peakMb: number }> {
     let peakMb = this.residentMb();
     const look = setInterval(() => {
@@ -136,7 +136,7 @@ export class Driver {
     return Number(new RegExp(`^${name} (.+)$`, "m").exec(text)?.[1]);
   }
 
-  /** `between`: what is done while the server is stopped. */
+  /** `between`: runs while the server is stopped. */
   async restart(between: () => Promise<void> = async () => {}): Promise<void> {
     await this.#server.stop();
     await between();

@@ -1,4 +1,4 @@
-/** What the load notices: a judge that cannot say no is none. */
+/** What the load notices: a judge that cannot say no is useless. */
 import { expect, it } from "vitest";
 import { Lateness, lineOf, Seen, TAIL } from "./line.ts";
 
@@ -21,7 +21,7 @@ it.each([
   expect(sawn(together)).toEqual(expected);
 });
 
-it("[R1] a block that comes anew must hold everything", () => {
+it("[R1] a block that is sent anew must contain everything", () => {
   const seen = new Seen(new Lateness());
   seen.lines(piece(0), 2);
   seen.whole([0, 1, 2].map(piece).join(""), 2);

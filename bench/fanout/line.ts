@@ -1,10 +1,10 @@
 /**
- * The lines that the load is made of, and what a viewer makes of them: each says which agent wrote it, its number and when
- * it was sent. So a viewer sees what was lost, doubled, out of order or late, whatever carried it.
+ * The lines of the load, and a viewer's checks: each line states its agent, its number and when it was sent. So a
+ * viewer sees what was lost, doubled, out of order or late, over any transport.
  */
 import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
 
-/** A piece ends with a newline, which is sent on at once, or with this, which waits for more until it is old enough. */
+/** A piece ends with a newline, which is sent at once, or with this, which waits for more until it is old enough. */
 export const TAIL = ";";
 
 export function lineOf(
@@ -40,13 +40,13 @@ export class Lateness {
   }
 }
 
-/** What one viewer has seen of every agent. */
+/** One viewer's view of every agent. */
 export class Seen {
   doubled = 0;
   reordered = 0;
   readonly #lateness: Lateness;
   readonly #next = new Map<number, number>();
-  /** Numbers that were passed over; what is still here in the end is lost. */
+  /** Skipped numbers; those still here in the end are lost. */
   readonly #missing = new Map<number, Set<number>>();
 
   constructor(lateness: Lateness) {
@@ -75,7 +75,9 @@ export class Seen {
     }
   }
 
-  /** A block anew, as a slow viewer gets it: what it holds was delivered; it must hold everything up to its end. */
+  /**
+   * A block sent anew, as a slow viewer gets it: its content was delivered; it must contain everything up to its end.
+   */
   whole(text: string, nowMs: number): void {
     const lines = text.split(/[\n;]/).filter((line) => line !== "");
     lines.forEach((line, index) => {

@@ -1,6 +1,7 @@
 /**
- * The load, in a process of its own: agents that write at a steady pace and viewers that see all of it, through our server or
- * through the bare relay. It is told over IPC what to do, one order at a time, and answers with what the viewers saw.
+ * The load, in a process of its own: agents that write at a steady pace and viewers that see all of it, through our
+ * server or through the bare relay. It gets its commands over IPC, one at a time, and answers with what the viewers
+ * saw.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Lateness, lineOf, Seen, TAIL } from "./line.ts";

@@ -1,4 +1,4 @@
-/** What the load is told to do, and what it answers: plain data, since it travels between processes. */
+/** The load's commands and answers: plain data, since it travels between processes. */
 
 export interface Place {
   readonly target: "blockyard" | "relay";

@@ -1,6 +1,6 @@
 /**
- * A bare relay: what a WebSocket server costs that does nothing but pass on. Who connects to `/view` gets every message of
- * everybody else, unchanged; nothing is parsed, kept or ordered. What our server takes longer is what it does.
+ * A bare relay: the cost of a WebSocket server that only forwards. A client of `/view` gets every message of everybody
+ * else, unchanged; nothing is parsed, stored or ordered. Any extra time of our server is its own work.
  */
 import type { AddressInfo } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";

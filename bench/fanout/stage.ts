@@ -1,6 +1,6 @@
 /**
- * The two stages that a load plays on: our server, with a block for each agent in one conversation, and the bare relay. Both
- * have agents that write and viewers that see; who reads slowly or not at all is there too, and sees nothing.
+ * The two stages for a load: our server, with a block for each agent in one conversation, and the bare relay. Both have
+ * agents that write and viewers that see; slow and silent readers are there too, and see nothing.
  */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -120,7 +120,7 @@ function watch(socket: WebSocket, seen: Seen): Promise<void> {
   });
 }
 
-/** Reads a little, then waits until that would have taken its time. */
+/** Reads a little, then waits as long as that would have taken. */
 async function sip(socket: WebSocket): Promise<void> {
   let bytes = 0;
   socket.on("message", (data: Buffer) => {

@@ -1,6 +1,6 @@
 /**
- * Processes held to a share of a core each, as if each had a small machine of its own: a control group of Linux for each. Undefined where
- * this machine lets nobody make one.
+ * Processes held to a share of a core each, as if each had a small machine of its own: a control group of Linux for
+ * each. Undefined if this machine permits none.
  */
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

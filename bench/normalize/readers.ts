@@ -1,4 +1,4 @@
-/** How we read an answer into blocks, and what is asked of the libraries beside us (readers.peer.ts). */
+/** How we read an answer into blocks, and the interface of the other libraries (readers.peer.ts). */
 import { Fold, Normalizer, providers } from "@blockyard/providers";
 import type { Answer } from "./answer.ts";
 

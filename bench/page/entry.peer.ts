@@ -12,7 +12,7 @@ import { Markdown } from "../../packages/web/src/markdown/markdown.tsx";
 
 const PLUGINS = [remarkGfm];
 
-/** How each is told of a text that is still being written. */
+/** How each receives a text that is still being written. */
 const RENDERERS: Readonly<Record<string, (props: { text: Text }) => ReactNode>> = {
   ours: ({ text }) => createElement(Markdown, { text, isGrowing: true, isAppendOnly: true }),
   "react-markdown": ({ text }) => createElement(ReactMarkdown, { remarkPlugins: PLUGINS }, text.toString()),
@@ -23,7 +23,7 @@ let text = Text.of("");
 let tell = (): void => {};
 let isTold = true;
 
-/** What the bench calls: more text has come. */
+/** Called by the bench: more text has come. */
 function grow(piece: string): void {
   text = text.append(piece);
   if (!isTold) return;

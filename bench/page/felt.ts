@@ -1,6 +1,6 @@
 /**
- * What a person feels of the page: how long after its arrival a word is painted, what is fetched that nobody sees, what a
- * very long session costs to open, and what a day of visits leaves behind. In Chromium, on a real server.
+ * What a user notices of the page: how long after its arrival a word is painted, what is fetched without being seen,
+ * the cost of opening a very long session, and what a day of visits leaves behind. In Chromium, on a real server.
  */
 import type { CDPSession, Page } from "playwright-core";
 import { newConversation, type PageHarness, say } from "../../test/e2e/page/harness.ts";
@@ -150,7 +150,7 @@ async function receivedKb(harness: PageHarness, conversation: string): Promise<n
   });
   await page.goto(`${harness.running.url}/c/${conversation}`);
   await page.getByText("All of it is made.").waitFor();
-  await page.waitForTimeout(1_500); // whatever it fetches behind the first paint
+  await page.waitForTimeout(1_500); // including fetches after the first paint
   await context.close();
   return bytes / 1_000;
 }

@@ -1,6 +1,6 @@
 /**
- * A session of very many lines in the terminal of the agent itself: Claude Code's `--resume`, with a log of as many lines as the page
- * opens beside it. The real program, in a home that did not exist before, without a network.
+ * A session of very many lines in the terminal of the agent itself: Claude Code's `--resume`, with a log of as many
+ * lines as the page opens beside it. The real program, in a new home folder, without a network.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -15,7 +15,7 @@ const LIMIT_MS = 120_000;
 /** A prompt in so many lines; the others are answers. */
 const PROMPT_EVERY = 20;
 
-/** Until the last line is drawn, and what the program holds then; undefined where the program cannot be had. */
+/** Until the last line is drawn, and the program's memory then; undefined if the program is unavailable. */
 export async function giantPeer(
   lines: number,
   report: Report,

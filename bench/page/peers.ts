@@ -106,7 +106,7 @@ interface Growing {
   grow(piece: string): void;
 }
 
-/** Two frames later everything that was told has been drawn. */
+/** Two frames later everything sent has been drawn. */
 async function settled(page: Page): Promise<void> {
   await page.evaluate(
     () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),

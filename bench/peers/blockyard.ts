@@ -11,7 +11,7 @@ import { nodeEnv } from "../../packages/server/src/system/env.ts";
 import { Server } from "../../test/e2e/server.ts";
 import { BUFFERED_BYTES, type Stage, type StageOptions, until } from "./stage.ts";
 
-/** Calls that an agent leaves unanswered: the server takes so many at once from a connection, and refuses more. */
+/** An agent's unanswered calls: the server accepts this many at once from a connection, and refuses more. */
 const UNANSWERED = 128;
 
 export async function openBlockyard({ agents, viewers, folder, onText }: StageOptions): Promise<Stage> {

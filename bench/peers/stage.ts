@@ -20,7 +20,7 @@ export interface StageOptions {
   readonly viewers: number;
   /** Empty, for the server's files. */
   readonly folder: string;
-  /** Text that has come to a viewer's copy of an agent's text, at its end. */
+  /** Text added to a viewer's copy of an agent's text, at its end. */
   readonly onText: (viewer: number, agent: number, text: string) => void;
 }
 
@@ -74,7 +74,7 @@ export class PeerServer {
 /** Bytes that may wait for an agent's socket. */
 export const BUFFERED_BYTES = 64 * 1024;
 
-/** Looks again until it is so. */
+/** Polls until it is true. */
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resume) => setTimeout(resume, 1));
 }

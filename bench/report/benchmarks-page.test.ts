@@ -1,4 +1,4 @@
-/** The page of benchmarks says what the results say, and nothing else. */
+/** The page of benchmarks matches the results, and nothing else. */
 import { expect, it } from "vitest";
 import { pageOf } from "./benchmarks-page.ts";
 import { keptBenches } from "./kept-page.ts";
@@ -31,7 +31,7 @@ const result: SavedResult = {
   packages: { yjs: "13.6.33" },
 };
 
-it("shows each figure with its spread, its target and whether it was kept", () => {
+it("shows each figure with its spread, its target and whether it was met", () => {
   const page = pageOf([result]);
   expect(page).toContain("| share | 0.612 | 0.6 to 0.65 of 9 | ≥ 0.5 | ok |");
   expect(page).toContain("| lost | 2 |  | ≤ 0 | MISSED |");
@@ -53,7 +53,7 @@ it("warns when the machine had other work", () => {
   expect(pageOf([result, { ...result, runningPrograms: 5 }])).toContain("up to 2.5 other programs per core");
 });
 
-it("keeps what it says of benches that have no result here, with their machine", () => {
+it("keeps the text of benches without a result here, with their machine", () => {
   const both = pageOf([result, { ...result, name: "search", machine: { ...result.machine, cores: 8 } }]);
   const [, search] = keptBenches(both);
   expect(pageOf([result], search ? [search] : [])).toBe(both);

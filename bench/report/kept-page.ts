@@ -1,6 +1,6 @@
 /**
- * What docs/benchmarks.md says of benches that have no result here: it was measured elsewhere, or earlier, and stays as it is until
- * it is measured again.
+ * The text in docs/benchmarks.md of benches without a result here: it was measured elsewhere, or earlier, and stays
+ * unchanged until it is measured again.
  */
 
 export interface KeptBench {

@@ -137,7 +137,7 @@ export function linearTicks(max: number): number[] {
   return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
 }
 
-/** Powers of ten, with 2 and 5 between them where there are few; the first below and the last above all values. */
+/** Powers of ten, with 2 and 5 between them if there are few; the first below and the last above all values. */
 export function logTicks(min: number, max: number): number[] {
   const lowest = Math.floor(Math.log10(min));
   const highest = Math.max(lowest + 1, Math.ceil(Math.log10(max)));

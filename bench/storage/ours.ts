@@ -45,7 +45,7 @@ export async function measureOurs(path: string, blocks: readonly string[][]): Pr
   };
 }
 
-/** Lets the search index have everything: otherwise what it takes would not be counted. */
+/** Lets the search index catch up: otherwise its size would not be counted. */
 async function indexed(store: SqliteStore): Promise<void> {
   const query = { pattern: "nowhere", literal: true, ignoreCase: false, contextLines: 0 };
   const bounds = { maxMatchesPerBlock: 1, maxBlocks: 1, deadlineMs: 250 };

@@ -1,6 +1,6 @@
 /**
- * What is read of a request, and when: first who sends it, then whether that one may, then no more than it may send. The
- * rows are made from the table of tools, so that a new tool is asked the same.
+ * What is read of a request, and when: first its sender, then whether that may call, then no more than its limit. The
+ * rows are made from the table of tools, so that a new tool is covered.
  */
 import { limits, type ToolSchema } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -27,7 +27,7 @@ afterAll(() => harness.stop());
 
 const tokenOf = (role: Role) => ({ viewer, agent, owner: harness.owner })[role];
 
-/** What is answered to a request of which only the head has come. */
+/** The answer to a request of which only the head has arrived. */
 async function headAlone(path: string, token: string, length: number): Promise<string> {
   const head = `POST ${path} HTTP/1.1\r\nhost: ${harness.host}\r\nauthorization: Bearer ${token}\r\n`;
   return harness.raw(`${head}content-type: application/json\r\ncontent-length: ${length}\r\n\r\n`);
@@ -44,7 +44,7 @@ function mayCall({ access }: ToolSchema, role: Role): boolean {
 
 describe("before a body is read", () => {
   it.each(["viewer", "agent", "owner"] as const)(
-    "[AC220] [AC221] the %s is told by the head alone that it may not, or that it is too much",
+    "[AC220] [AC221] the %s is refused by the head alone, for its role or its size",
     async (role) => {
       const token = tokenOf(role);
       let refused = 0;
@@ -94,12 +94,12 @@ it("[AC220] only who is let in is told to go on with a body", async () => {
 });
 
 describe("how much may be sent", () => {
-  /** A call that is exactly so long, and is then refused for what it says. */
+  /** A call of exactly this length, which is then refused for its content. */
   const filled = (bytes: number) => `{"x":"${"x".repeat(bytes - 8)}"}`;
   const post = (path: string, body: string, token: string) =>
     harness.ask(path, { method: "POST", body, token, headers: { "content-type": "application/json" } });
 
-  it("[AC221] every tool takes as much as it may, and not a byte more", async () => {
+  it("[AC221] every tool accepts its limit, and not a byte more", async () => {
     for (const schema of schemas.filter(({ carriesText }) => !carriesText)) {
       const most = limits.callBytes;
       const statuses = [filled(most), filled(most + 1)].map(async (body) => {
@@ -170,7 +170,7 @@ describe("how much may be sent", () => {
     expect(socket.readyState).toBe(WebSocket.CLOSED);
   });
 
-  it("[AC222] whoever sends 12 MB with a viewer's token keeps nobody else waiting", async () => {
+  it("[AC222] sending 12 MB with a viewer's token keeps nobody else waiting", async () => {
     const deaf = harness.socket(
       `POST /v1/tools/conversation.list HTTP/1.1\r\nhost: ${harness.host}\r\nauthorization: Bearer ${viewer}\r\ncontent-length: ${12 * MB}\r\n\r\n[`,
     );

@@ -1,6 +1,6 @@
 /**
- * What a browser with our page does to be let in, step by step: it follows a link, binds its session to a key of its own,
- * signs a challenge, and has a ticket. `cookie` is what every other server on the host would get of it.
+ * How a browser with our page signs in, step by step: it follows a link, binds its session to a key of its own, signs a
+ * challenge, and gets a ticket. `cookie` is what every other server on the host would get of it.
  */
 import { webcrypto } from "node:crypto";
 

@@ -23,7 +23,7 @@ it("[AC44] a stream of every kind still delivers after a day on which nothing ha
     agentToken: harness.agent("held"),
     call: (tool, input) => harness.call(tool, input),
   });
-  /** The clock moves on, and whoever was asked whether it lives has the time to answer. */
+  /** The clock moves on, and pinged clients have time to answer. */
   const pass = async (ms: number) => {
     vi.advanceTimersByTime(ms);
     await harness.ask("/health", { token: harness.owner });
@@ -83,7 +83,7 @@ it.each([
   for (let i = 0; i < 100; i++) send({ type: "want", sub: 1, blocks: [block_id] });
   while (bytes === 0) await harness.ask("/health", { token: harness.owner });
   socket.pause();
-  // Long enough that the server stops to read from it, then three looks at whether it lives.
+  // Long enough that the server stops reading from it, then three liveness checks.
   for (let i = 0; i < 50; i++) await harness.ask("/health", { token: harness.owner });
   for (let looks = 0; looks < 4; looks++) {
     const before = bytes;
@@ -91,7 +91,7 @@ it.each([
     while (isReading && bytes < before + 3 * 1024 * 1024)
       await harness.ask("/health", { token: harness.owner });
     socket.pause();
-    vi.advanceTimersByTime(STEP_MS - 1_000); // by itself the clock goes on too: never two looks between two readings
+    vi.advanceTimersByTime(STEP_MS - 1_000); // by itself the clock continues too: never two checks between two readings
     await harness.ask("/health", { token: harness.owner });
   }
   const sockets = async () =>

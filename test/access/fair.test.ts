@@ -1,4 +1,4 @@
-/** Who asks for much is served in turn, and the owner before everybody. */
+/** Callers with many requests are served in turn, and the owner first. */
 import { PassThrough, Readable } from "node:stream";
 import { Worker } from "node:worker_threads";
 import { limits } from "@blockyard/kernel";
@@ -81,7 +81,7 @@ describe("fairness", () => {
     vi.restoreAllMocks();
   });
 
-  it("[AC226] who asks more often than it may is told so, with the time to wait, and others go on", async () => {
+  it("[AC226] a caller over its rate is told the wait time, and others continue", async () => {
     const token = harness.viewer("often");
     const ask = (headers = {}) => harness.ask("/v1/conversations", { token, headers });
     const charged = vi.spyOn(harness.running.quotas, "charge");
@@ -93,7 +93,7 @@ describe("fairness", () => {
     expect([refused.status, JSON.parse(refused.body)]).toMatchObject([429, { problem: "busy" }]);
     expect(Number(refused.headers["retry-after"])).toBeGreaterThan(1);
     expect(refused.headers["x-content-type-options"]).toBe("nosniff");
-    // Nothing of it was looked at but whose it is and where it has come.
+    // Only its sender and path were examined.
     expect(looked).not.toHaveBeenCalled();
     expect((await ask({ host: "evil.example" })).status).toBe(421);
     vi.restoreAllMocks();
@@ -102,18 +102,18 @@ describe("fairness", () => {
     expect((await harness.ask("/v1/conversations", { token: other })).status).toBe(200);
   });
 
-  it("[AC226] who goes on asking while it is busy may ask less often", async () => {
+  it("[AC226] a caller that keeps asking while it is busy gets a lower rate", async () => {
     const away = vi.spyOn(harness.running.quotas, "turnedAway");
     const token = harness.viewer("pusher");
     const sockets = await Promise.all([1, 2, 3, 4].map(() => asking(token, limits.callerQueue)));
     const times = () => away.mock.calls.filter(([{ agent }]) => agent === "pusher").length;
-    // Most of them are answered that they are too many; what that costs is the quota's matter.
+    // Most of them are refused as too many; their cost is the quota's matter.
     await expect.poll(times, { timeout: 30_000 }).toBeGreaterThan(limits.callerQueue);
     for (const { socket } of sockets) socket.terminate();
     vi.restoreAllMocks();
   }, 60_000);
 
-  it("[AC226] opening sockets counts as asking does", async () => {
+  it("[AC226] opening sockets counts as requests", async () => {
     const token = harness.viewer("opener");
     const open = () =>
       new Promise((answered) => {
@@ -292,7 +292,7 @@ describe("fairness", () => {
     goOn();
     expect(await own).not.toHaveProperty("problem");
     await Promise.all(guests);
-    // It waits for the one that is under way, and overtakes the sixteen that wait.
+    // It waits for the running one, and overtakes the sixteen queued ones.
     expect(begun.indexOf("owners")).toBe(1);
     expect(begun.length).toBeGreaterThan(limits.guestSearches);
     vi.restoreAllMocks();

@@ -31,9 +31,9 @@ it("[AC230] a flood over every transport leaves the owner its turn, and is over 
   });
   const answered = Object.values(outcome.answers).reduce((sum, count) => sum + count, 0);
   expect(answered).toBeGreaterThan(20);
-  // Without turns half of the owner's calls take as long as all that was asked for before them: hundreds of times as long.
+  // Without turns half of the owner's calls take as long as all earlier requests: hundreds of times as long.
   expect(flooded.p50Ms / elsewhere.p99Ms).toBeLessThan(3);
-  // What the server does between an owner's question and its answer: its own part, and little of others'.
+  // The server's work between an owner's request and its answer: its own part, and little of others'.
   expect(flooded.workP99Ms / idle.workP99Ms).toBeLessThan(10);
   const metrics = async () => (await fetch(`${server.url}/metrics`, { headers })).text();
   await expect.poll(metrics, { timeout: 20_000 }).toMatch(/^blockyard_sockets 0$/m);

@@ -1,4 +1,4 @@
-/** What a socket survives: frames that are no frames, senders that never end, readers that never read. */
+/** What a socket survives: invalid frames, endless senders, readers that never read. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { heldBuffers } from "../held.ts";
 import { encode, fuzzFrames, type Target, upgraded } from "./frames.ts";
@@ -123,7 +123,7 @@ describe("bounds of a socket", () => {
     socket.destroy();
   });
 
-  it("[AC42] one that only pings, and never reads what answers it, is cut as well", async () => {
+  it("[AC42] one that only pings, and never reads the answers, is cut as well", async () => {
     const socket = upgraded(target);
     await new Promise((open) => socket.once("data", open));
     socket.pause();
@@ -153,7 +153,7 @@ describe("bounds of a connection", () => {
     for (const socket of [...idle, inside]) socket.destroy();
   }, 30_000);
 
-  it("[AC9] an agent with more streams than it may have is told so, and locks nobody out", async () => {
+  it("[AC9] an agent with too many streams is told so, and locks nobody out", async () => {
     const token = harness.agent("greedy");
     const lines = ["GET /v1/changes HTTP/1.1", `host: ${harness.host}`, `authorization: Bearer ${token}`];
     const statuses: number[] = [];

@@ -1,6 +1,6 @@
 /**
  * [R41] Frames that no client of ours would send: mutated JSON, mutated WebSocket framing, random bytes. All on bare
- * sockets behind a valid upgrade, so that what arrives is exactly what was meant. Everything is decided by the seed.
+ * sockets after a valid upgrade, so that exactly the intended bytes arrive. The seed decides everything.
  */
 import { connect, type Socket } from "node:net";
 import { Random } from "../sim/random.ts";

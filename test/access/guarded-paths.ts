@@ -1,4 +1,4 @@
-/** Files that programs run or obey by themselves, or that hold secrets; and files that look like them and are none. */
+/** Files that programs run or obey automatically, or that contain secrets; and similar files that do not. */
 
 export const GUARDED_PATHS: readonly string[] = [
   // instructions of agents

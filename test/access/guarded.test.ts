@@ -1,6 +1,6 @@
 /**
- * Guarded files that the owner has opened: no tool, on no transport, gives their text to an agent or a viewer, or lets
- * them change it, until the owner grants that file; and not any more when the grant is taken back.
+ * Guarded files that the owner has opened: no tool, on no transport, returns their text to an agent or a viewer, or
+ * lets them change it, until the owner grants that file; and no longer once the grant is revoked.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -41,7 +41,7 @@ function pairAt(at: number): readonly [string, string] {
 }
 const edit = (block_id: string) => ({ block_id, operations: [{ op: "insert", line: 0, content: "evil" }] });
 
-describe("what the owner has looked at", () => {
+describe("files that the owner has opened", () => {
   it("[AC125] is not thereby anybody else's, for each of the guarded files", async () => {
     for (const [at, path] of GUARDED_PATHS.entries()) {
       const [agent, viewer] = pairAt(at);
@@ -114,7 +114,7 @@ describe("what the owner has looked at", () => {
               ...[transport.name, schema.name],
               expect.stringContaining("rate limit"),
             ]);
-            // What a caller asked for may be said back to it: only the text of a file is at stake.
+            // A caller's own input may be repeated to it: only the text of a file is at stake.
             const said = answer.replaceAll(`"query":"${SECRET}"`, "");
             const isPlain = schema.name === "kernel.search" || schema.name === "block.search";
             if (!isPlain)
@@ -163,7 +163,7 @@ describe("what the owner has looked at", () => {
 });
 
 describe("grants", () => {
-  it("[AC126] open one file, for one name or for all, are listed, and end when they are taken back", async () => {
+  it("[AC126] open one file, for one name or for all, are listed, and end when they are revoked", async () => {
     const [mine, other, viewer] = [
       harness.agent("granted"),
       harness.agent("not-granted"),

@@ -1,6 +1,6 @@
 /**
- * A real server for tests of access: a home of its own, a free port, every log line kept. And ways to ask it something:
- * plain requests whose every header the test decides, bytes on a bare socket, and an upgrade.
+ * A real server for tests of access: a data directory of its own, a free port, every log line kept. And ways to call
+ * it: plain requests with any headers, bytes on a bare socket, and an upgrade.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { type IncomingHttpHeaders, request } from "node:http";
@@ -132,7 +132,7 @@ export class TestHarness {
     return socket;
   }
 
-  /** What is answered to bytes on a bare socket, until the server closes or `until` is in it. */
+  /** The answer to bytes on a bare socket, until the server closes or `until` is in it. */
   raw(bytes: string | Buffer, from?: string, until = "\r\n\r\n"): Promise<string> {
     return new Promise((resolve) => {
       const socket = this.socket(bytes, from);

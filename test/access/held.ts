@@ -1,6 +1,6 @@
 /**
- * A stream of every kind that the server keeps open for somebody, held open side by side: what is written reaches each of
- * them, however long nothing was. Used with a virtual clock (a day) and with a real one (ten minutes).
+ * A stream of every kind that the server keeps open, side by side: a write reaches each of them, however long they were
+ * silent. Used with a virtual clock (a day) and with a real one (ten minutes).
  */
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -16,7 +16,7 @@ export interface HeldServer {
 
 interface Stream {
   readonly name: string;
-  /** What has come and was not looked at yet. */
+  /** Received and not examined yet. */
   text: string;
   /** Why it is over; undefined while it is open. */
   ended: string | undefined;
@@ -238,7 +238,7 @@ function end(stream: Stream, why: string): void {
   stream.news();
 }
 
-/** Until the words have come, or never will. What came before them is let go of. */
+/** Until the words have arrived, or never will. Earlier output is dropped. */
 function arrives(stream: Stream, words: string): Promise<void> {
   return new Promise((come, failed) => {
     stream.news = () => {

@@ -1,6 +1,6 @@
 /**
- * Imports that somebody else has made: whatever stands in an export or a log, nothing outside the conversation that the
- * import makes changes, no file is written, and nothing is imported twice, also not what an earlier version has imported.
+ * Imports of forged files: whatever an export or a log contains, nothing outside the conversation that the import
+ * creates changes, no file is written, and nothing is imported twice, including earlier versions' imports.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -131,7 +131,7 @@ describe.each(names)("%s", (_name, derived, run) => {
     expect(await others(made)).toBe(before);
   });
 
-  it("[AC63] adds nothing where an earlier version has imported the same", async () => {
+  it("[AC63] adds nothing if an earlier version has imported the same", async () => {
     const id = legacyName(derived, 16);
     const first = (await run()) as { conversation: string };
     const record = await kernel.conversation(first.conversation);
@@ -241,7 +241,7 @@ describe("what an import brings", () => {
   });
 });
 
-/** What a stranger's export claims of itself, and what a model is sent of it when the owner goes on there. */
+/** What a forged export claims of itself, and what a model gets of it when the owner continues there. */
 const claims: readonly [string, object][] = [
   ["the owner's words", { agent: owner.agent, role: "user" }],
   ["the owner's system prompt", { agent: owner.agent, role: "system" }],

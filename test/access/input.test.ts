@@ -1,4 +1,4 @@
-/** What a call may bring: no string reaches a shell, no key a prototype, no size or depth the memory. */
+/** What a call may contain: no string reaches a shell, no key a prototype, no size or depth the memory limit. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { statusOf, TestHarness } from "./harness.ts";
 import { inject } from "./injection.ts";

@@ -1,6 +1,6 @@
 /**
- * Inputs for every tool, made from the tools' own JSON schemas: one that is valid, and the places in it that hold a
- * string. A new tool or field is covered without a change here, unless its values must name something that exists.
+ * Inputs for every tool, made from the tools' own JSON schemas: a valid one, and the places in it that hold a string. A
+ * new tool or field is covered without a change here, unless its values must name something that exists.
  */
 import type { Json, ToolSchema } from "@blockyard/kernel";
 
@@ -69,7 +69,7 @@ function placesOf(schema: Schema, path: Path): Path[] {
   return inner.flatMap(([key, value]) => placesOf(value, [...path, key]));
 }
 
-/** A copy with another value at a place; what is on the way there is made. */
+/** A copy with another value at a place; missing parents are created. */
 export function withValue(input: Json, [key, ...rest]: Path, value: Json): Json {
   if (key === undefined) return value;
   if (typeof key === "number") {

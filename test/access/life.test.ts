@@ -1,4 +1,4 @@
-/** A server's life as a process: stopping under load, coming back, saying what it does, and not standing in its own way. */
+/** A server's life as a process: stopping under load, restarting, its messages, and conflicts with itself. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -60,7 +60,7 @@ describe("[R26] a process", () => {
     expect(durable.size).toBeGreaterThan(10);
     expect(accepted.size).toBeGreaterThan(5);
 
-    // [AC51] What an agent holds is no process's: it goes on after a stop and after a kill.
+    // [AC51] What an agent holds belongs to no process: it continues after a stop and after a kill.
     const { block_id: id } = held;
     expect(await second.call("block.read", { block_id: id })).toMatchObject({ status: "running" });
     await second.call("block.append", { block_id: id, text: ", gone on", wait: true });
@@ -73,7 +73,7 @@ describe("[R26] a process", () => {
       content: "left open, gone on",
     });
 
-    // [AC19] Whatever they printed and stored, the token is only in its file.
+    // [AC19] Whatever was printed and stored, the token is only in its file.
     expect((await third.stop("SIGINT")).code).toBe(0);
     for (const { output, token } of [first, second, third]) {
       expect(output.err).not.toContain(token);
@@ -89,7 +89,7 @@ describe("[R26] a process", () => {
 });
 
 describe("a start", () => {
-  it("[AC53] takes another port where the usual one is taken, and says so; one that was asked for is asked for", async () => {
+  it("[AC53] takes another port if the default one is taken, and says so; a requested one is required", async () => {
     const other = createServer();
     const port = await new Promise<number>((listening) => {
       other.listen(0, "127.0.0.1", () => listening((other.address() as { port: number }).port));
@@ -107,7 +107,7 @@ describe("a start", () => {
     other.close();
   });
 
-  it("[AC296] takes nobody for one who has come to the wrong place, from the first connection on", async () => {
+  it("[AC296] answers nobody that they are in the wrong place, from the first connection on", async () => {
     const other = createServer();
     const port = await new Promise<number>((listening) => {
       other.listen(0, "127.0.0.1", () => listening((other.address() as { port: number }).port));
@@ -140,7 +140,7 @@ describe("a start", () => {
     expect(new Set(seen)).toEqual(new Set([401]));
   });
 
-  it("[AC53] for a home that has a server says so: where it is, which folder it serves, and the way out", async () => {
+  it("[AC53] for a data directory with a server says so: where it is, which folder it serves, and the way out", async () => {
     const harness = await TestHarness.start();
     const config = makeConfig({ env: {}, home: harness.home, root: folder, port: 0 });
     const told = await serve(config, () => undefined).catch((error: Error) => error.message);
@@ -178,7 +178,7 @@ describe("a start that fails", () => {
   });
 });
 
-describe("what it says about itself", () => {
+describe("its messages about itself", () => {
   it("[AC52] health and metrics are figures with names that are written down, and need the token too", async () => {
     const harness = await TestHarness.start();
     const { conversation = "" } = await harness.call("conversation.create", { title: "x" });
@@ -211,7 +211,7 @@ describe("what it says about itself", () => {
     await harness.stop();
   });
 
-  it("[AC52] a fault inside is logged and counted, and the client is told no more than that", async () => {
+  it("[AC52] a fault inside is logged and counted, and the client learns no more than that", async () => {
     const harness = await TestHarness.start();
     harness.running.store.blob = () => Promise.reject(new Error("the disk said no"));
     const answer = await harness.ask(`/v1/blobs/${"0".repeat(64)}`, { token: harness.owner });

@@ -1,7 +1,7 @@
 /**
- * Every tool, for every caller, over every transport. Who may call what is written down here a second time: a tool that is not in
- * the table, or that another role may call than it says, fails. Nothing is done: an input that no tool takes is `invalid` for
- * whoever may call it, and is not looked at for whoever may not.
+ * Every tool, for every caller, over every transport. The rights are written down here a second time: a tool that is
+ * not in the table, or that another role may call than it says, fails. Nothing is done: an input that no tool accepts
+ * is `invalid` for callers with access, and is not examined for others.
  */
 import { type Access, isProblem, may } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";

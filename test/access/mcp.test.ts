@@ -126,7 +126,7 @@ describe.each(ways)("MCP over %s", (name, connect) => {
     }
   });
 
-  it("[AC34] conversations and blocks are resources, with templates; what is not there is said to be so", async () => {
+  it("[AC34] conversations and blocks are resources, with templates; missing ones are reported as missing", async () => {
     const { resources } = await client.listResources();
     expect(resources).toContainEqual(
       expect.objectContaining({ uri: `blockyard://conversation/${conversation}`, name: "A talk" }),
@@ -160,7 +160,7 @@ describe.each(ways)("MCP over %s", (name, connect) => {
     await expect(client.listResources({ cursor: "no cursor" })).rejects.toThrow("cursor");
   });
 
-  it("[AC35] prompts are there, filled in, and say what they need", async () => {
+  it("[AC35] prompts exist, are filled in, and state what they need", async () => {
     const { prompts } = await client.listPrompts();
     expect(prompts.length).toBeGreaterThanOrEqual(3);
     const prompt = await client.getPrompt({ name: "review-conversation", arguments: { conversation } });
@@ -171,7 +171,7 @@ describe.each(ways)("MCP over %s", (name, connect) => {
     );
   });
 
-  it("[AC31] is told what to do instead of a stream, and that can be done", async () => {
+  it("[AC31] is told what to do instead of a stream, and that works", async () => {
     const streamed = await client.callTool({ name: "block_subscribe", arguments: { block_ids: [block] } });
     const { message } = textOf(streamed) as { readonly message: string };
     expect(message).toContain("block_sync");
@@ -182,7 +182,7 @@ describe.each(ways)("MCP over %s", (name, connect) => {
     expect(synced.isError ?? false).toBe(false);
   });
 
-  it("[AC36] hears of what it subscribes to, gathered; or is not promised to", async () => {
+  it("[AC36] is notified of its subscriptions, batched; or is not promised to be", async () => {
     const id = await write();
     const other = await write();
     const uri = `blockyard://block/${id}`;
@@ -339,7 +339,7 @@ describe("blockyard mcp without a server", () => {
 
 describe("blockyard mcp with the server started again", () => {
   it.each([true, false])(
-    "[AC36] whoever subscribed is told to read again, since changes may have been missed (stream: %s)",
+    "[AC36] subscribers are told to read again, since changes may have been missed (stream: %s)",
     async (isModern) => {
       const first = await TestHarness.start();
       const config = { home: first.home, root: first.root };

@@ -1,4 +1,4 @@
-/** The server as its users run it: a process of its own, started by the command, spoken to over its port. */
+/** The server as its users run it: a process of its own, started by the command, called over its port. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

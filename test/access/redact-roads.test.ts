@@ -26,7 +26,7 @@ let folder: string;
 let harness: TestHarness;
 let model: ModelServer;
 let conversation = "";
-/** What was committed since the last look. */
+/** The ops since the last check. */
 const committed: string[] = [];
 
 beforeAll(async () => {

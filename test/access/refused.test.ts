@@ -1,4 +1,4 @@
-/** Who is not let in: every route and method of the router, the upgrades, and the addresses that are not ours. */
+/** Unauthenticated requests: every route and method of the router, the upgrades, and foreign addresses. */
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
@@ -73,7 +73,7 @@ function hasSecret(line: string): boolean {
 }
 
 describe("[R42] without a valid credential", () => {
-  it("[AC1] a person with a browser is told how to get in, a program what the problem is", async () => {
+  it("[AC1] a person with a browser is told how to sign in, a program what the problem is", async () => {
     const ask = (path: string, accept: string) =>
       fetch(new URL(path, harness.running.url), { headers: { accept } });
     const page = await ask("/", "text/html,application/xhtml+xml,*/*;q=0.8");
@@ -200,7 +200,7 @@ describe("[R42] without a valid credential", () => {
     expect((await reads()).status).toBe(401);
   });
 
-  it("[AC129] cookies that another server on this host has set lock nobody out", async () => {
+  it("[AC129] cookies of another server on this host lock nobody out", async () => {
     const [name = "", value = ""] = cookie.split("=");
     const tossed = [
       `${name}=wrong; ${cookie}`,
@@ -551,7 +551,7 @@ describe("[R48] guessing", () => {
     expect([late.status, upgraded]).toEqual([401, 401]);
     expect(performance.now() - slow).toBeGreaterThan(950);
     expect((await guess("/", freshPeer())).status).toBe(401);
-    // The owner on the same machine as the one who guesses is let in at once: the best of a few tells.
+    // The owner on the same machine as the attacker is admitted at once: the best of a few decides.
     const times: number[] = [];
     for (let i = 0; i < 5; i++) {
       const startMs = performance.now();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 describe("[R15] a viewer that is cut", () => {
-  it("[AC40] behind every frame in turn sees neither gap nor double", async () => {
+  it("[AC40] after every frame in turn sees neither gap nor duplicate", async () => {
     const random = new Random(15);
     const watched = await watchAndCut(harness, "frames", 100, () => random.below(1e9) / 1e9);
     expect(watched.failures).toEqual([]);
@@ -20,7 +20,7 @@ describe("[R15] a viewer that is cut", () => {
     expect(watched.counts["ops"]).toBeGreaterThan(50);
   });
 
-  it("[AC40] at a hundred random bytes sees neither gap nor double", async () => {
+  it("[AC40] at a hundred random bytes sees neither gap nor duplicate", async () => {
     const random = new Random(16);
     const watched = await watchAndCut(harness, "bytes", 100, () => random.below(1e9) / 1e9);
     expect(watched.failures).toEqual([]);

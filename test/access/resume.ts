@@ -8,7 +8,7 @@ import { WebSocket } from "ws";
 import { Wire } from "./cut.ts";
 import type { TestHarness } from "./harness.ts";
 
-/** What a viewer was told, checked as it comes: every op is the next version of its block. */
+/** A viewer's frames, checked as they come: every op is the next version of its block. */
 export class Ledger {
   readonly versions = new Map<string, number>();
   readonly failures: string[] = [];
@@ -83,7 +83,7 @@ export class Viewer {
     this.#connect();
   }
 
-  /** Resolves when it has been told everything up to `seq`, or when it is clear that it never will. */
+  /** Resolves when it has received everything up to `seq`, or when it is clear that it never will. */
   reached(seq: number): Promise<void> {
     const isThere = () => (this.view.since?.seq ?? 0) >= seq;
     return new Promise((there) => {

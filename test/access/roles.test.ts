@@ -1,4 +1,4 @@
-/** What a viewer and an agent may do, on each transport: the role is in the credential, and nowhere else. */
+/** A viewer's and an agent's rights, on each transport: the role is in the credential, and nowhere else. */
 import { Ingest, isProblem, type Json, type ToolSchema } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
@@ -408,8 +408,8 @@ describe("lists of tools", () => {
   );
 });
 
-describe("a token that is taken back", () => {
-  it("[AC13] refuses the next request and call at once, and puts out who is inside", async () => {
+describe("a revoked token", () => {
+  it("[AC13] refuses the next request and call at once, and disconnects open clients", async () => {
     const token = harness.agent("leaver");
     const socket = new WebSocket(`ws://${harness.host}/v1/feed`, {
       headers: { authorization: `Bearer ${token}` },

@@ -95,7 +95,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What a child found, by where. */
+/** A child's findings, by place. */
 function foundBy(text: string): Record<string, string[]> {
   expect(text).toContain("\nend\n");
   const found: Record<string, string[]> = {};

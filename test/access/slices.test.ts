@@ -1,4 +1,4 @@
-/** Whatever agents and viewers ask for is done in small pieces, and the owner's calls come in between. */
+/** Work for agents and viewers is done in small pieces, and the owner's calls come in between. */
 import { Connection, limits, Replica } from "@blockyard/kernel";
 import { nodeEnv } from "@blockyard/server";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";

@@ -19,7 +19,7 @@ afterAll(() => harness.stop());
 
 const hex = (letter: string) => `%${letter.charCodeAt(0).toString(16)}`;
 
-/** Ways to write a path so that somebody may read it as another one. */
+/** Ways to write a path so that some parser reads it as another one. */
 const SPELLINGS: readonly (readonly [string, (path: string) => string])[] = [
   ["as it is", (path) => path],
   ["up from an address for cookies", (path) => `/v1/session/..${path.replace(/^\/v1/, "")}`],

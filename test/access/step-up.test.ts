@@ -1,4 +1,4 @@
-/** What runs code or gives rights: who may ask for it, with which proof, and what is written down of it. */
+/** Calls that run code or grant rights: who may make them, with which proof, and what the log says of them. */
 import { createHash } from "node:crypto";
 import { type Draft, StoreError } from "@blockyard/kernel";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -84,7 +84,7 @@ const entries = (action?: string) =>
   });
 
 describe("step-up", () => {
-  it("[AC242] the list of tools here is that of the table", () => {
+  it("[AC242] the list of tools here matches the table", () => {
     const table = harness.running.tools.sensitive();
     expect(Object.keys(SENSITIVE).toSorted()).toEqual([...table].toSorted());
   });
@@ -115,7 +115,7 @@ describe("step-up", () => {
       expect(harness.refusals(since)).toEqual([]);
       await call(tool, body);
       expect(harness.refusals(since)).toMatchObject([{ status: 403, why: expect.stringContaining("proof") }]);
-      // Neither an agent nor a viewer gets by with anything.
+      // Neither an agent nor a viewer succeeds with anything.
       for (const token of [harness.agent(`thief-${tool}`), harness.viewer(`eye-${tool}`)])
         expect(await harness.call(tool, JSON.parse(body), token)).toMatchObject({ problem: "forbidden" });
       expect([await harness.state(), (await entries(tool)).length]).toEqual(before);

@@ -1,4 +1,4 @@
-/** One table of scenarios through HTTP, WebSocket and MCP: the same answers, whichever transport is used. */
+/** One table of scenarios through HTTP, WebSocket and MCP: the same answers over every transport. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TestHarness } from "./harness.ts";
 import { allTransports, overHttp, overMcp, overSocket, type Transport } from "./transports.ts";
@@ -230,7 +230,7 @@ describe("the three transports", () => {
     });
   });
 
-  it("[AC39] HTTP says what is wrong with an address, and takes ids as they are printed", async () => {
+  it("[AC39] HTTP reports an invalid address, and accepts ids as they are printed", async () => {
     const { conversation = "" } = await harness.call("conversation.create", {});
     const { block_id = "" } = await harness.call("block.create", { conversation, ...text, content: "x" });
     const get = (path: string, method = "GET") => harness.ask(path, { method, token: harness.owner });

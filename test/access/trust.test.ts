@@ -1,6 +1,6 @@
 /**
- * Trust: before the first turn in a folder, and again when it changes, the owner is asked about what acts by itself there. On the
- * real server, with turns of the loop.
+ * Trust: before the first turn in a folder, and again when it changes, the owner is asked about its hooks and settings.
+ * On the real server, with turns of the loop.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -63,7 +63,7 @@ describe("[AC210] before a turn", () => {
     expect(await begin()).toBeUndefined();
   });
 
-  it("what acts is asked for once, and again when it is new or has changed, not when it is gone", async () => {
+  it("each is asked about once, and again when it is new or has changed, not when it is gone", async () => {
     put("CLAUDE.md");
     put(".mcp.json", "{}");
     const first = await begin();
@@ -264,7 +264,7 @@ describe("[AC211] what acts by itself", () => {
     expect([typeof before, digest() === before]).toEqual(["string", false]);
   });
 
-  it("[AC315] an index that is damaged keeps nobody waiting", () => {
+  it("[AC315] a damaged index keeps nobody waiting", () => {
     for (const bytes of [
       "DIRC",
       "DIRC\0\0\0\x04\xff\xff\xff\xff",

@@ -1,4 +1,4 @@
-/** `blockyard acp`: bytes between an editor and its agent, and what is kept of them. */
+/** `blockyard acp`: bytes between an editor and its agent, and what is stored of them. */
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   chmodSync,
@@ -100,7 +100,7 @@ describe("the tee", () => {
     expect(texts.slice(0, 2)).toEqual(["Hi", "Hello! How can I help you today?"]);
   });
 
-  it("[Y43] works the same where nothing can be kept", async () => {
+  it("[Y43] works the same if nothing can be stored", async () => {
     const home = join(folder, "a-file");
     writeFileSync(home, "no folder");
     chmodSync(home, 0o600);
@@ -116,7 +116,7 @@ describe("the tee", () => {
     expect(ended).toEqual([code, signal]);
   });
 
-  it("[Y41] passes a signal to the agent, and says of one that is not there that it is not", async () => {
+  it("[Y41] passes a signal to the agent, and reports a missing one", async () => {
     const child = start(
       teed([process.execPath, "-e", "console.log(1); setInterval(() => 0, 1000)"]),
       join(folder, "ends"),

@@ -1,6 +1,6 @@
 /**
- * The table of docs/guides/agents.md, made from what the drivers say of themselves: `node test/cli/agents-page.ts` writes it into the guide, and a
- * test compares it.
+ * The table of docs/guides/agents.md, made from the drivers' own statements: `node test/cli/agents-page.ts` writes it
+ * into the guide, and a test compares it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-/** `blockyard attach`: a turn that somebody else started, seen, changed and stopped from a second command. */
+/** `blockyard attach`: a turn that somebody else started, shown, changed and stopped from a second command. */
 
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";

@@ -1,5 +1,6 @@
 /**
- * The command as people run it: a process of its own with a home of its own, and nothing of this machine's environment.
+ * The command as people run it: a process of its own with a data directory of its own, and nothing of this machine's
+ * environment.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -221,7 +221,7 @@ describe("ingest", () => {
   );
 
   it(
-    "[U21] a run without a title is called by the first thing that its agent said",
+    "[U21] a run without a title is called by the first text of its agent",
     async () => {
       const here = place();
       for (const [fixture, title] of [
@@ -239,7 +239,7 @@ describe("ingest", () => {
   );
 
   it(
-    "[U10] goes on where the session was",
+    "[U10] continues where the session was",
     async () => {
       const here = place();
       const first = readFileSync(join(fixtures, "codex/resume.run1.jsonl"));
@@ -302,7 +302,7 @@ describe("ingest", () => {
   );
 
   it(
-    "[U7] goes on when nobody reads its output any more",
+    "[U7] continues when nobody reads its output any more",
     async () => {
       const here = place();
       const child = start(here, ["ingest"]);
@@ -441,7 +441,7 @@ describe("reading", () => {
   );
 
   it(
-    "[U20] [U13] a list leaves out what was put away, as the page does; a turn that cannot start leaves no conversation",
+    "[U20] [U13] a list leaves out archived ones, as the page does; a turn that cannot start leaves no conversation",
     async () => {
       const there = place();
       await run(there, ["ingest"], { input: stream });
@@ -475,7 +475,7 @@ describe("reading", () => {
   );
 
   it(
-    "[U15] what was written into a block cannot move the cursor or set the title",
+    "[U15] text in a block cannot move the cursor or set the title",
     async () => {
       const there = place();
       const evil = "\u001b]0;owned\u0007\u001b[2J\u001b[1;31mred\u009b5A \u202egnp.exe\r";
@@ -870,7 +870,7 @@ describe("run beside another turn", () => {
           await call("turn.answer", { block_id: first.block_id, ask_id: first.ask.id, allow: true });
         const second = await asking(first.block_id);
         waiting.kill("SIGINT");
-        // What it is told of last is that its message is not sent: it knows of the second request by then.
+        // Finally it learns that its message is not sent: it knows of the second request by then.
         const { code, stderr } = await waitingEnd;
         expect({ code, stderr }).toMatchObject({ code: 130, stderr: expect.stringMatching(/was not sent/) });
         expect(stderr).not.toContain("Denied");

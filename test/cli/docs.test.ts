@@ -1,4 +1,4 @@
-/** The guides say what is so: the tools' page is the table's, and every command that is shown is one. */
+/** The guides are true: the tools' page matches the table, and every command shown exists. */
 
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -53,7 +53,7 @@ it("[U5] every command and option in README and guides exists", async () => {
   removePlace(place);
 }, 90_000);
 
-it("the bounds in the guide are those of the code", () => {
+it("the limits in the guide are those of the code", () => {
   const guide = readFileSync(join(root, "docs/guides/operations.md"), "utf8");
   const number = (value: number) => value.toLocaleString("en-US");
   const sockets = `| WebSockets | ${number(MAX_SOCKETS)}, ${number(OWNER_SOCKETS)} of them reserved for the owner |`;
@@ -69,7 +69,7 @@ it("the bounds in the guide are those of the code", () => {
   );
 });
 
-it("the loop in the guide runs as it is written", async () => {
+it("the loop in the guide runs as written", async () => {
   const place = newPlace();
   const text = readFileSync(join(root, "docs/guides/own-loop.md"), "utf8");
   const program = /```js\n([\s\S]*?)```/.exec(text)?.[1] ?? "";

@@ -1,4 +1,4 @@
-/** `blockyard mcp` ends with its client, however and whenever that goes, and answers what it was asked before. */
+/** `blockyard mcp` ends with its client, however and whenever that goes, and answers earlier requests. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -139,7 +139,7 @@ describe("[AC66] blockyard mcp ends", () => {
 });
 
 it(
-  "[AC66] what was asked before the input ended is answered first",
+  "[AC66] requests from before the end of input are answered first",
   async () => {
     const server = await serve(place);
     const call = line(2, "tools/call", { name: "conversation_list", arguments: {} });

@@ -1,6 +1,6 @@
 /**
- * Exported pages in a real browser, from the disk: the same blocks in the same order as the page shows, nobody asked for
- * anything, nothing run, whatever was written into the blocks.
+ * Exported pages in a real browser, from disk: the same blocks in the same order as on the page, no requests, no
+ * scripts, whatever the blocks contain.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -63,7 +63,7 @@ function recording(name: string, requests: readonly Request[]): string {
 interface Started {
   readonly page: Page;
   readonly complaints: readonly string[];
-  /** What the agent was answered, in order. */
+  /** The agent's answers, in order. */
   heard(): readonly { readonly response: { readonly response: Record<string, unknown> } }[];
   close(): Promise<void>;
 }

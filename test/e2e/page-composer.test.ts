@@ -1,6 +1,6 @@
 /**
- * The composer: whom it asks and how, by menus; a field that grows, completes and remembers. By keyboard alone, in both themes and on a
- * phone.
+ * The composer: agent and settings, by menus; a field that grows, completes and keeps drafts. By keyboard alone, in
+ * both themes and on a phone.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

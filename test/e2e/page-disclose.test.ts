@@ -1,6 +1,6 @@
 /**
- * Opening and closing: whatever can be opened on the page, wherever it stands, by mouse and by keyboard, also while text
- * streams in below. What is found to press is pressed; nothing here knows which parts of the page can be opened.
+ * Opening and closing: everything collapsible on the page, by mouse and by keyboard, also while text streams in below.
+ * Controls are found and pressed; nothing here knows which parts of the page can be opened.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ingest, newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";

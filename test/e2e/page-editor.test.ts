@@ -1,6 +1,4 @@
-/**
- * Opening a file in the reader's own editor: asked once, linked safely, copied where there is none.
- */
+/** Opening a file in the user's own editor: asked once, linked safely, copied if there is none. */
 import { isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";

@@ -1,6 +1,4 @@
-/**
- * Find in the page: also what is not loaded, what is closed, and what was written a moment ago.
- */
+/** Find in the page: also unloaded text, collapsed text, and text written a moment ago. */
 import { isProblem } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -53,7 +51,7 @@ function told(page: Page): Promise<string | null> {
   return page.locator(".find .dim").textContent();
 }
 
-/** Notes that the page says so, however shortly. */
+/** Records that the page shows it, however briefly. */
 async function noteFetching(page: Page): Promise<void> {
   await page.evaluate(() => {
     const look = () => {
@@ -73,7 +71,7 @@ async function isSeen(page: Page, block: string): Promise<boolean> {
   }, block);
 }
 
-test("[V5] what is not loaded is found and gone to; what is closed is opened", async () => {
+test("[V5] unloaded text is found and scrolled to; collapsed text is opened", async () => {
   const { conversation, text, thought } = await haystack();
   const [tail] = await say(harness.kernel, conversation, [{ text: "Still ", status: "running" }]);
   const { page, context, complaints } = await harness.open(`/c/${conversation}`);

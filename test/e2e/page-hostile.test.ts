@@ -1,6 +1,6 @@
 /**
- * Hostile payloads through every kind and field, in a real browser: no script runs, nobody is asked for anything, the
- * content security policy has nothing to refuse.
+ * Hostile payloads through every kind and field, in a real browser: no script runs, no request is made, and the content
+ * security policy has nothing to refuse.
  */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

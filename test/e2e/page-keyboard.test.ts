@@ -259,7 +259,7 @@ test("[V130] a whole day by keyboard alone: whatever has the focus is on the scr
   await context.close();
 }, 120_000);
 
-/** Nobody points at anything. */
+/** No pointer is used. */
 function watchPointer(): void {
   addEventListener("pointerdown", () => Object.assign(window, { pointed: true }), { capture: true });
 }

@@ -1,6 +1,6 @@
 /**
- * The lines of how the work was done, and what stands below them: where they begin and end, what shows that they open, and that
- * nothing is framed that is not there.
+ * The lines of a turn's work, and what is below them: where they begin and end, what shows that they open, and that no
+ * empty frame is drawn.
  */
 import { isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ describe("lines", () => {
   }, 120_000);
   afterAll(() => harness?.close());
 
-  test("[V176] what came of a call ends where the column ends, and what opens it stands where its icon stands", async () => {
+  test("[V176] a call's result ends where the column ends, and its toggle is aligned with its icon", async () => {
     const conversation = await ingest(harness.kernel, "claude", "claude/bash.jsonl");
     const { page, context } = await harness.open(`/c/${conversation}`, { width: 1400 });
     const line = page.getByRole("button", { name: /^Run/ }).first();

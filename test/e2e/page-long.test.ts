@@ -1,4 +1,4 @@
-/** A result of very many lines: opened, it is there at once, and its lines are made where one looks. */
+/** A result of very many lines: opened, it is there at once, and its lines are rendered where the user looks. */
 import { isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newConversation, openHarness, type PageHarness } from "./page/harness.ts";

@@ -1,6 +1,4 @@
-/**
- * What a reader has while the server is away or was updated: parts that cannot be loaded, and a prompt on its way.
- */
+/** What works while the server is away or was updated: parts that cannot be loaded, and a prompt on its way. */
 import { type Draft, isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exportFile } from "../../packages/server/src/export/export-file.ts";

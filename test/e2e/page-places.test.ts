@@ -1,6 +1,6 @@
 /**
- * Places that are not simply on the screen: what is pruned, on another way, closed and not loaded, or in a sub-agent's
- * work; and what a reader is offered who may only read.
+ * Places that are not simply on the screen: pruned, on another branch, collapsed and unloaded, or in a sub-agent's
+ * work; and what a viewer is offered.
  */
 import { fileURLToPath } from "node:url";
 import { type BlockId, isProblem, type JsonObject } from "@blockyard/kernel";
@@ -150,7 +150,7 @@ test("[V81] [V84] a command that asks for leave is marked, and is its title and 
     ...["make", "description", "Run the tests"],
     ...["make", "timeout", "5"],
   ]);
-  // What waits for the reader stands out.
+  // Open asks stand out.
   const mark = page.getByText("Needs approval", { exact: true }).first();
   expect(await mark.evaluate((each) => getComputedStyle(each).backgroundColor)).not.toBe("rgba(0, 0, 0, 0)");
   await page.context().close();

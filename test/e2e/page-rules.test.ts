@@ -1,6 +1,4 @@
-/**
- * The owner's rules on the page: made by keyboard, listed, changed, revoked.
- */
+/** The owner's rules on the page: created by keyboard, listed, changed, revoked. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
 import { openHarness, type PageHarness } from "./page/harness.ts";

@@ -1,6 +1,4 @@
-/**
- * A small window, such as a usual screen at twice the size of its letters, or a phone: nothing is out of reach.
- */
+/** A small window, such as a usual screen at 200% text size, or a phone: nothing is out of reach. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * What a reader looks at stays where it is, over the recordings of every provider: while blocks arrive, while older ones come
- * in above, when a picture is loaded, when the window changes its size, and when anything is opened or closed, at the end of
- * the conversation and above it. `EVERY=1` takes all recordings; a plain run takes those few that show the most.
+ * What a user looks at stays in place, over the recordings of every provider: while blocks arrive, while older ones
+ * load above, when a picture is loaded, when the window changes its size, and when anything is opened or closed, at the
+ * end of the conversation and above it. `EVERY=1` takes all recordings; a plain run takes those few that show the most.
  */
 import { type BlockEvent, Ingest } from "@blockyard/kernel";
 import { providers } from "@blockyard/providers";

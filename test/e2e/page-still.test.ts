@@ -1,6 +1,6 @@
 /**
- * What a reader looks at does not move: measured on every animation frame, while text streams below at two thousand
- * tokens a second and older blocks come in above.
+ * What a user looks at does not move: measured on every animation frame, while text streams below at two thousand
+ * tokens a second and older blocks load above.
  */
 import { isProblem, type Kernel } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
@@ -258,7 +258,7 @@ describe("who comes back", () => {
   });
 });
 
-describe("what is looked at", () => {
+describe("what the user looks at", () => {
   test("[V1] stays where it is while text streams below", async () => {
     const { page, context, tail, complaints } = await openStreaming(300);
     const seen = await watch(page);
@@ -270,7 +270,7 @@ describe("what is looked at", () => {
     await context.close();
   });
 
-  test("[V1] [V2] moves with the reader's hand and with nothing else while 500 blocks come in above", async () => {
+  test("[V1] [V2] moves with the user's input and with nothing else while 500 blocks load above", async () => {
     const { page, context, tail, complaints } = await openStreaming(1_200);
     const stop = streamInto(tail);
     const first = await firstDrawn(page);

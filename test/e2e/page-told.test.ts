@@ -1,6 +1,6 @@
 /**
- * What agents and programs tell, as a reader sees it: what a session works with, numbers of sources in the text, reports as
- * Markdown, closed thoughts as they were written, and the foot of a turn that a program led itself.
+ * What agents and programs report, as a user sees it: session facts, numbers of sources in the text, reports as
+ * Markdown, collapsed thoughts as written, and the footer of a turn that a program ran itself.
  */
 import { type Draft, isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -245,7 +245,7 @@ test("[D20] a turn that a program leads has a foot: it works, then what it cost 
   await context.close();
 });
 
-test("[V42] the facts below a title stand on one line", async () => {
+test("[V42] the facts below a title are on one line", async () => {
   const conversation = await ingest(harness.kernel, "claude", "claude/mcp.jsonl");
   const { page, context } = await harness.open(`/c/${conversation}`);
   await page.locator(".head-facts button").waitFor();

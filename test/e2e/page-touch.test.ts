@@ -1,5 +1,6 @@
 /**
- * A phone in the hand: whatever can be pressed is large enough for a finger, in every state that the gallery has a picture of.
+ * A phone in the hand: everything that can be pressed is large enough for a finger, in every state that the gallery has
+ * a picture of.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fill, firstStart, openShowcase, type Showcase } from "./page/showcase.ts";

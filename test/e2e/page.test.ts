@@ -1,6 +1,4 @@
-/**
- * The page in a real browser, on a real server: what a person sees and does.
- */
+/** The page in a real browser, on a real server: what a user sees and does. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isProblem } from "@blockyard/kernel";
@@ -414,7 +412,7 @@ describe("working", () => {
     await page.context().close();
   });
 
-  test("pruning takes a block away and puts it back", async () => {
+  test("pruning hides a block and restores it", async () => {
     const conversation = await newConversation(harness.kernel, "prune");
     const [, middle] = await say(harness.kernel, conversation, [
       { text: "one" },
@@ -465,7 +463,7 @@ describe("working", () => {
     await page.context().close();
   });
 
-  test("the connection is cut and comes back; nothing is lost", async () => {
+  test("the connection is cut and restored; nothing is lost", async () => {
     const conversation = await newConversation(harness.kernel, "cut");
     const [id] = await say(harness.kernel, conversation, [{ text: "before. ", status: "running" }]);
     const { page, context } = await harness.open(`/c/${conversation}`);

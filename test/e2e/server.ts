@@ -1,6 +1,6 @@
 /**
- * The real server as a process of its own, started as `npm start` would: with an environment built from nothing, a home
- * folder of its own and a free port. Tests talk to it as clients do.
+ * The real server as a process of its own, started as `npm start` would: with an environment built from nothing, a data
+ * directory of its own and a free port. Tests talk to it as clients do.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * [S48] On a full or failing disk every answer is true: the process is killed while its writes are refused, and the database is
- * compared with what each write was answered. On a small file system of its own where one can be mounted, and on a disk that
- * plays full or fails to sync.
+ * [S48] On a full or failing disk every answer is true: the process is killed while its writes are refused, and the
+ * database is compared with the answer to each write. On a small file system of its own if one can be mounted, and on a
+ * disk that simulates being full or failing to sync.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";

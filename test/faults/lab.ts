@@ -1,6 +1,6 @@
 /**
- * What the fault tests have in common: starting a writer, ending it, collecting what it was told is durable, and checking
- * a database against that.
+ * What the fault tests have in common: starting a writer, ending it, collecting what it reported as durable, and
+ * checking a database against that.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ import { openSqliteStore, type SqliteStore } from "../../packages/server/src/sto
 import { nodeEnv } from "../../packages/server/src/system/env.ts";
 import { type AckedBlock, rawByte, type WriterConfig, type WriterLine } from "./writer.ts";
 
-/** What one fault test came to. `failures` is empty if all is well. */
+/** The result of one fault test. `failures` is empty if all is well. */
 export interface Outcome {
   readonly name: string;
   readonly rounds: number;
@@ -59,7 +59,7 @@ export function buildDisk(directory: string): { readonly path: string } | { read
 
 // -- writers
 
-/** Everything that a writer said was durable, over all its lives. */
+/** Everything that a writer reported as durable, over all its lives. */
 export class Acknowledged {
   readonly conversations = new Map<ConversationId, number>();
   readonly blocks = new Map<BlockId, AckedBlock>();

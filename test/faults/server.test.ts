@@ -1,4 +1,4 @@
-/** A whole server on a disk that fails under it: it lives on, says what is wrong, and ends when it is told to. */
+/** A whole server on a disk that fails under it: it stays alive, reports the error, and ends on request. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -69,7 +69,7 @@ onDisk(
   60_000,
 );
 
-it("[S46] [S47] a server whose database is deleted refuses, says so, and loses nothing that it acknowledged", async () => {
+it("[S46] [S47] a server whose database is deleted refuses, reports it, and loses nothing acknowledged", async () => {
   const { home, root } = place("deleted");
   const server = await Process.start(home, root);
   await server.call("conversation.create", { title: "kept" });

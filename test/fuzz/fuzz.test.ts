@@ -1,4 +1,4 @@
-/** Running seeds, on harnesses made for the purpose: a fuzzer that cannot fail is worth nothing. */
+/** Running seeds, on harnesses made for the purpose: a fuzzer that cannot fail is worthless. */
 import { expect, it } from "vitest";
 import { clean, type Fuzz, runSeeds } from "./fuzz.ts";
 
@@ -18,7 +18,7 @@ it("tells what should have happened and never did", async () => {
   expect((await runSeeds(even, 1, 1)).neverHit).toEqual(["even"]);
 });
 
-it("keeps the seed and the detail of a failure, and goes on", async () => {
+it("keeps the seed and the detail of a failure, and continues", async () => {
   const odd: Fuzz = {
     ...even,
     run: async (seed) => ({ ok: seed !== 3, detail: `at ${seed}`, hits: { even: 1 } }),

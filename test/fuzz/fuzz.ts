@@ -9,7 +9,7 @@
 
 export interface FuzzOutcome {
   readonly ok: boolean;
-  /** What went wrong, for a person. */
+  /** The error, for a person. */
   readonly detail?: string;
   /** How often things happened in this run. */
   readonly hits: Readonly<Record<string, number>>;

@@ -48,7 +48,7 @@ export class Reference {
     return this.#cells.map((cell) => (this.#isVisible(cell) ? cell.char : "")).join("");
   }
 
-  /** Takes in the block's next op; throws where the op is not what the reference comes to. */
+  /** Applies the block's next op; throws if the reference disagrees with the op. */
   apply(op: Op): void {
     const { body, agent, unit } = op;
     if (body.type === "create") {
@@ -180,7 +180,7 @@ export class Reference {
     this.#note(agent, unit);
   }
 
-  /** Where the stream of an agent goes on: behind the last character that it wrote, seen or not. */
+  /** The end of an agent's stream: after the last character that it wrote, visible or not. */
   #streamEnd(agent: AgentId): number {
     const visible = (cells: readonly Cell[]) => cells.filter((cell) => this.#isVisible(cell)).length;
     if (!this.#isPromoted || !this.#streams.has(agent)) return visible(this.#cells);
@@ -224,7 +224,7 @@ export class Reference {
     this.#cells.splice(place, 0, ...cells);
   }
 
-  /** Right behind the visible unit number `at`. */
+  /** Right after the visible unit number `at`. */
   #place(at: number): number {
     let place = 0;
     for (let left = at; left > 0; place++) {

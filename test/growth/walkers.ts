@@ -1,6 +1,6 @@
 /**
- * Everything that walks text of others on the server's or the page's main thread, each as a function from text to nothing. What is
- * added to the product and reads foreign text is added here; searching has a thread of its own, with a deadline.
+ * Everything that walks others' text on the server's or the page's main thread, each as a function from text to
+ * nothing. New product code that reads foreign text is added here; searching has a thread of its own, with a deadline.
  */
 import {
   changedIn,

@@ -1,4 +1,4 @@
-/** What the launcher tells when an install fails: npm's last lines, and the fix. */
+/** The launcher's message when an install fails: npm's last lines, and the fix. */
 import { expect, it } from "vitest";
 import { explainInstall } from "../../scripts/install.mjs";
 

@@ -1,6 +1,6 @@
 /**
- * [R5] Half of the full load for an hour: memory must not rise once it has found its height, nothing may stay open, and the
- * server must answer in time all the while. And of all that is written, nothing is lost, doubled or out of order.
+ * [R5] Half of the full load for an hour: memory must not rise once it has levelled off, nothing may stay open, and the
+ * server must answer in time throughout. And of all writes, nothing is lost, doubled or out of order.
  */
 import { median } from "../../bench/bench.ts";
 import { type Driver, FULL } from "../../bench/fanout/driver.ts";

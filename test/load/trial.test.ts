@@ -1,4 +1,4 @@
-/** What is kept and what is not; how fast something rises. */
+/** Which targets are met; how fast a value rises. */
 import { expect, it } from "vitest";
 import { isKept, slope, tableOf } from "./trial.ts";
 

@@ -1,6 +1,6 @@
 /**
- * What a turn needs does not exist (any more): the agent's session, the workspace, the block from which to go on. It is said,
- * in words that help, and what comes next works.
+ * Something that a turn needs is missing: the agent's session, the workspace, the block to continue from. It is
+ * reported helpfully, and the next turn works.
  */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -85,7 +85,7 @@ it.each(forgetting)(
   },
 );
 
-it("[L21] the workspace is gone: every tool says so, and none calls it a bug", async () => {
+it("[L21] the workspace is gone: every tool reports that, and none calls it a bug", async () => {
   rig.model.play([
     {
       parts: [

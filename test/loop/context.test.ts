@@ -1,6 +1,6 @@
 /**
- * conversation.context against the built-in loop: what it gives for a prompt is what the loop had sent for it, word for word,
- * as the scripted model server received it.
+ * conversation.context compared with the built-in loop: what it returns for a prompt is what the loop had sent for it,
+ * word for word, as the scripted model server received it.
  */
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { type Body, call, say } from "../model/script.ts";

@@ -133,7 +133,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     expect(rig.model.asked).toHaveLength(3);
   });
 
-  it("[L23] gives up on what will not get better, and says it", async () => {
+  it("[L23] gives up on permanent errors, and reports them", async () => {
     const fails = { status: 401, type: "authentication_error", message: "invalid x-api-key" };
     rig.model.play([{ fails }]);
     const { turn, blocks } = await rig.run(flavour, "Hi");
@@ -629,7 +629,7 @@ it("[L26] a refusal's explanation is told", async () => {
   expect(blocks.at(-1)).toMatchObject({ text: "It is about locks.", metadata: { notice: "refusal" } });
 });
 
-it("[L26] pause_turn is asked to go on", async () => {
+it("[L26] pause_turn is continued", async () => {
   rig.model.play([say("Wait.", { stop: "pause" }), say("Done.")]);
   const { turn } = await rig.run("anthropic", "Hi");
   expect(turn).toMatchObject({ status: "done", stopReason: "end_turn" });

@@ -194,7 +194,7 @@ describe.each(Object.entries(ROWS))("[AC200] [L64] %s", (name, row) => {
   });
 });
 
-it("[D61] a rule that denies holds for what the turn allows, whichever tool does it", async () => {
+it("[D61] a deny rule overrides the turn's allowances, whichever tool does it", async () => {
   const workspace = rig.root;
   const rules = [
     { type: "command", words: ["git", "push"] },

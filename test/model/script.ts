@@ -19,7 +19,7 @@ export type Part =
   | { readonly text: string }
   /** Signed (Messages), sealed (Responses), or plain (Chat, as `reasoning_content`). */
   | { readonly thinking: string }
-  /** Reasoning that nobody can read. */
+  /** Encrypted reasoning. */
   | { readonly redacted: string }
   | CallPart
   | { readonly refusal: string };
@@ -29,9 +29,9 @@ export interface Answer {
   /** Why it ends, where that is not its end or a tool call. */
   readonly stop?: "max_tokens" | "refusal" | "pause";
   readonly usage?: { readonly input: number; readonly output: number };
-  /** How much text one event brings. */
+  /** How much text one event contains. */
   readonly deltaChars?: number;
-  /** The connection is cut behind so many events. */
+  /** The connection is cut after this many events. */
   readonly cutAfter?: number;
   /** An error event instead of what would follow so many events. */
   readonly failAfter?: {

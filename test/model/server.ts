@@ -25,7 +25,7 @@ const PATHS: Readonly<Record<string, Asked["api"]>> = {
 };
 
 export class ModelServer {
-  /** What it was asked, without the asides. */
+  /** The requests, without the asides. */
   readonly asked: Asked[] = [];
   readonly asides: Asked[] = [];
   /** Requests whose asker has gone before the end of the answer. */
@@ -62,7 +62,7 @@ export class ModelServer {
     this.#step = 0;
   }
 
-  /** Resolves when it has been asked so often. */
+  /** Resolves after this many requests. */
   async askedTimes(count: number): Promise<void> {
     if (this.asked.length >= count) return;
     await new Promise<void>((resume) => this.#waiting.push({ count, resume }));

@@ -1,4 +1,4 @@
-/** [R24] The broker goes away, comes back knowing nothing, or stands still. */
+/** [R24] The broker goes away, comes back without its state, or stalls. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isFull, require } from "../checks.ts";
 import { type NodesCheck, newConversation, requireEverything } from "./check.ts";

@@ -1,4 +1,4 @@
-/** Whatever ends the tests ends what they have started. */
+/** Whatever ends the tests also ends what they have started. */
 import type { ChildProcess } from "node:child_process";
 
 const living = new Set<ChildProcess>();

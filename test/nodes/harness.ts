@@ -1,6 +1,6 @@
 /**
- * Two nodes, a database and a broker, each a process of its own, and ways to end them. The nodes have one owner's token, so
- * that whoever is at one of them can go to the other.
+ * Two nodes, a database and a broker, each a process of its own, and ways to end them. The nodes share one owner's
+ * token, so that a client of one can go to the other.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";

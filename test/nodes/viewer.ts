@@ -1,6 +1,6 @@
 /**
- * A viewer of one conversation that goes to the other node whenever its own is gone. What it is told is checked frame by
- * frame (no gap, no double), and how late it comes is measured.
+ * A viewer of one conversation that goes to the other node whenever its own is gone. Its frames are checked one by one
+ * (no gap, no duplicate), and their delay is measured.
  */
 import { Replica, type ServerFrame, type View } from "@blockyard/kernel";
 import { nodeEnv } from "@blockyard/server";

@@ -1,11 +1,11 @@
 /**
- * A writer that wants every one of its blocks to be there once: it sends each with a key, and where no answer comes it sends
- * it again, to the other node.
+ * A writer whose blocks must each exist once: it sends each with a key, and without an answer sends it again, to the
+ * other node.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestHarness } from "./harness.ts";
 
-/** Without an answer for this long it goes elsewhere. */
+/** Without an answer for this long it goes to the other node. */
 const PATIENCE_MS = 3_000;
 
 export class Writer {

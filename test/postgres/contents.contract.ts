@@ -1,4 +1,4 @@
-/** What is kept, against the store in memory: random commits through two nodes; searches; gathering. */
+/** The stored data, compared with the store in memory: random commits through two nodes; searches; gathering. */
 import {
   type BlockId,
   isEnded,

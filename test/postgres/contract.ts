@@ -1,4 +1,4 @@
-/** The contract of stores, kept by the one on PostgreSQL. Every check has a database of its own. */
+/** The store contract for PostgreSQL. Every check has a database of its own. */
 import type { Store } from "@blockyard/kernel";
 import { contract } from "@blockyard/kernel/store-contract";
 import { openPostgresStore, type PostgresStore } from "../../packages/server/src/stores/postgres/postgres.ts";

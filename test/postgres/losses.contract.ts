@@ -1,4 +1,4 @@
-/** What is acknowledged is there, once, whatever becomes of connections and of the server. */
+/** Acknowledged data exists, once, whatever happens to connections and to the server. */
 import { isProblem, Kernel } from "@blockyard/kernel";
 import {
   openPostgresStore,

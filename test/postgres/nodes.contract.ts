@@ -1,4 +1,4 @@
-/** Several nodes on one database: what each commits is there once, in order, and read by all. */
+/** Several nodes on one database: what each commits exists once, in order, and is read by all. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kernel, newConversation, type Op, type Store } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";

@@ -1,4 +1,4 @@
-/** What is looked at before a database is used, what is refused, and what is never shown. */
+/** What is checked before a database is used, what is refused, and what is never shown. */
 import { isProblem, Kernel } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
 import { openPostgresStore } from "../../packages/server/src/stores/postgres/postgres.ts";

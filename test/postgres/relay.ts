@@ -6,7 +6,7 @@ export type RelayMode = "open" | "refuses" | "swallows";
 export interface Relay {
   readonly port: number;
   mode: RelayMode;
-  /** Ends what is connected now. */
+  /** Ends the open connections now. */
   cut(): void;
   stop(): Promise<void>;
 }

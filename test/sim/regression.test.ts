@@ -1,6 +1,6 @@
 /**
- * What the fuzzes and the simulation have found, as short stories: each failed once. The seeds that showed them are of no
- * use any more as soon as a harness changes; these stay.
+ * Bugs that the fuzzes and the simulation have found, as short stories: each failed once. The seeds that showed them
+ * become useless when a harness changes; these stay.
  */
 import {
   type Block,
@@ -128,7 +128,7 @@ describe("[R28] merging", () => {
   });
 });
 
-describe("[R28] a stream goes on behind its last character", () => {
+describe("[R28] a stream continues after its last character", () => {
   it("after somebody has deleted that and taken it back", async () => {
     const setting = await Setting.with("Hel");
     await setting.append("model", "lo ");

@@ -77,7 +77,7 @@ export class MergingReplica {
     if (op.body.type === "splice") this.#inbox.push(op.body.update);
   }
 
-  /** Takes in some of what has arrived, in any order, some of it twice. */
+  /** Applies some of what has arrived, in any order, some of it twice. */
   deliver(): void {
     const count = this.#random.below(this.#inbox.length + 1);
     for (let i = 0; i < count; i++) {

@@ -48,7 +48,7 @@ export class World {
   nodes: Node[] = [];
   /** The weather is fair from now on, nothing crashes any more. */
   isOver = false;
-  /** Nobody but watchers writes any more. */
+  /** Only watchers write from now on. */
   isQuiet = false;
   #names = 0;
   #failure: unknown;

@@ -1,4 +1,4 @@
-/** Checks that every page of docs can be reached from ARCHITECTURE.md by links, and that links lead somewhere. */
+/** Checks that every page of docs is reachable from ARCHITECTURE.md by links, and that all links have a target. */
 import { posix } from "node:path";
 import { type File, lineAt } from "./source.ts";
 

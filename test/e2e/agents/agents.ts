@@ -1,6 +1,6 @@
 /**
- * The agents of the matrix: how the scripted model calls the tools of each, and what each does not offer, with the reason. What is
- * not offered is counted as such, never as passed.
+ * The agents of the matrix: how the scripted model calls the tools of each, and what each lacks, with the reason.
+ * Missing abilities are counted as such, never as passed.
  */
 import { type Asked, call, type Part, type Script, type Step, say } from "../../model/script.ts";
 import type { Cli } from "../clis/lab.ts";

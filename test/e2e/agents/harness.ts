@@ -1,6 +1,6 @@
 /**
- * One agent of the matrix at work: its lab, its owner, and the words that all scenarios share. What the owner does goes through the
- * owner; what came of it is looked at over HTTP, and seen where the owner is.
+ * One agent of the matrix at work: its lab, its owner, and the texts that all scenarios share. The owner's actions go
+ * through the owner; results are read over HTTP, and where the owner is.
  */
 import { findMarked } from "../../../packages/server/src/processes/child-mark.ts";
 import { homeMark } from "../../../packages/server/src/processes/process-tracker.ts";

@@ -1,6 +1,6 @@
 /**
- * What it brings, and costs, that Claude Code lives on between turns: how much sooner the next turn reaches the model than in a new
- * process, in one run, and the memory of each that waits. `npm run lifecycle -- idle`.
+ * The benefit and cost of Claude Code staying alive between turns: how much sooner the next turn reaches the model than
+ * in a new process, in one run, and the memory of each waiting one. `npm run lifecycle -- idle`.
  */
 import { readFileSync } from "node:fs";
 import { findMarked } from "../../../packages/server/src/processes/child-mark.ts";

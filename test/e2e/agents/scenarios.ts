@@ -1,6 +1,6 @@
 /**
- * What every agent has to show, each as a real program against the scripted model: a row of the matrix each. A scenario throws where
- * the agent fails it.
+ * What every agent has to show, each as a real program with the scripted model: a row of the matrix each. A scenario
+ * throws if the agent fails it.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * The real Claude Code over its control protocol, against the scripted model: what it asks, what reaches the model of the answers,
- * messages while it works, modes, and a process that lives on between turns.
+ * The real Claude Code over its control protocol, with the scripted model: its asks, the answers that reach the model,
+ * messages while it works, modes, and a process that stays alive between turns.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * The ways in which an agent can end a turn badly [R17], each as one row: what it does, and how the turn must stand
- * afterwards. What holds after every one of them is in world.ts.
+ * The ways in which an agent can end a turn badly [R17], each as one row: what it does, and the turn's state
+ * afterwards. What is true after every one of them is in world.ts.
  */
 import { isProblem, type Turn } from "@blockyard/kernel";
 import { CUTS, type Plan, RECORDING, World } from "./world.ts";

@@ -1,4 +1,4 @@
-/** Messages that wait, and a server that is killed or stopped: none is lost, and none is sent before somebody says so. */
+/** Queued messages, and a server that is killed or stopped: none is lost, and none is sent before somebody says so. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

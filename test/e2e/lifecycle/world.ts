@@ -156,7 +156,7 @@ export class World {
     rmSync(this.home, { recursive: true, force: true });
   }
 
-  /** What must hold after every turn, however it went. Empty if it does. */
+  /** What must be true after every turn, however it went. Empty if it is. */
   async complaints(conversation: string): Promise<string[]> {
     const turns = await this.kernel.turns(conversation);
     if (isProblem(turns)) return [turns.message];

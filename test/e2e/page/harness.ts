@@ -1,6 +1,6 @@
 /**
- * A real server on a free port, with the built page, and a real browser that is let in by the link: what page tests,
- * the page bench and the screenshots run on. Everything is under a folder of its own and gone afterwards.
+ * A real server on a free port, with the built page, and a real browser that is signed in by the link: used by page
+ * tests, the page bench and the screenshots. Everything is under a folder of its own and removed afterwards.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ export interface PageHarness {
   readonly browser: Browser;
   /** The workspace's folder. */
   readonly root: string;
-  /** A page that is let in; what goes wrong in it is in `complaints`. */
+  /** A signed-in page; its errors are in `complaints`. */
   open(path?: string, look?: Look): Promise<Visit>;
   close(): Promise<void>;
 }

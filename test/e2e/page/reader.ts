@@ -1,6 +1,4 @@
-/**
- * What a reader of a conversation does: goes to its end, turns the wheel.
- */
+/** A reader's actions in a conversation: goes to its end, turns the wheel. */
 import type { Page } from "playwright-core";
 
 /** Goes to the end of the conversation, by its key. */

@@ -105,7 +105,7 @@ function nameOf(agent: string | undefined): string | undefined {
   return name !== undefined && isAgentId(name) ? name : undefined;
 }
 
-/** The lines of a file that is being written, until its last record, or until who writes it is gone. */
+/** The lines of a file that is being written, until its last record, or until its writer is gone. */
 async function* follow(file: string, writer: number): AsyncGenerator<string> {
   while (!existsSync(file)) {
     if (!isAlive(writer)) return;

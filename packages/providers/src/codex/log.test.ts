@@ -161,7 +161,7 @@ describe("threads and turns", () => {
     const plan = event("item_completed", { item: { type: "Plan", id: "p", text: "# Plan\n- a\n" } });
     const words = "Here.\n\n<proposed_plan>\n# Plan\n- a\n</proposed_plan>\n\nShall I?";
     const shown = event("agent_message", { message: "Here.\n\n\nShall I?" });
-    const texts = (...records: JsonObject[]) => read([meta(), ...records]).blocks.map(({ text }) => text);
+    const texts = (...records: Json[]) => read([meta(), ...records]).blocks.map(({ text }) => text);
     expect(texts(plan, shown, said("assistant", words))).toEqual(["# Plan\n- a\n", "Here.\n\n\nShall I?"]);
     expect(texts(plan, said("assistant", words.slice(7, -10)))).toEqual(["# Plan\n- a\n"]);
     expect(texts(said("assistant", words))).toEqual([words]);

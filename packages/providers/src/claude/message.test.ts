@@ -13,6 +13,7 @@ import {
   eventsOf,
   foldLines,
   init,
+  type Line,
   only,
   opening,
   reply,

@@ -1,5 +1,5 @@
 /** The importer of rollout logs, record by record: what counts, threads and turns. */
-import type { Json, JsonObject } from "@blockyard/kernel";
+import type { Json } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { fold } from "../fold.ts";
 import { logFile } from "../log.ts";

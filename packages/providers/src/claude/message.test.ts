@@ -337,7 +337,7 @@ describe("withdrawn, aborted, cut", () => {
       text(1, "Sec"),
       between,
     ];
-    const shown = (list: readonly Json[]) => briefs(list).filter((one) => !one.includes("Other."));
+    const shown = (list: Line[]) => briefs(list).filter((one) => !one.includes("Other."));
     expect(shown(lines)).toEqual(['text model error(interrupted) "First. Sec"']);
     expect(shown([...lines, text(1, "ond."), say("m1", "Second.")])).toEqual([
       'text model done "First. "',

@@ -22,6 +22,9 @@ const endToEnd = ["test/e2e/**/*.test.ts"];
  */
 const retry = process.env["CI"] ? 1 : 0;
 
+/** A busy machine takes its time; what is waited for still has to come. */
+const expectInTime = { poll: { timeout: 15_000 } };
+
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
   new URL("node_modules/.cache/blockyard", import.meta.url),
 );
@@ -46,6 +49,7 @@ export default defineConfig({
           hookTimeout: 30_000,
           retry,
           env,
+          expect: expectInTime,
         },
       },
       {
@@ -58,7 +62,6 @@ export default defineConfig({
       },
       {
         extends: true,
-        // A page on a busy machine takes its time; what is waited for still has to come.
         test: {
           name: "e2e",
           include: endToEnd,
@@ -67,7 +70,7 @@ export default defineConfig({
           hookTimeout: 60_000,
           retry,
           env,
-          expect: { poll: { timeout: 15_000 } },
+          expect: expectInTime,
         },
       },
       {

@@ -2,7 +2,7 @@
 import { PassThrough, Readable } from "node:stream";
 import { Worker } from "node:worker_threads";
 import { limits } from "@blockyard/kernel";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { WebSocket } from "ws";
 import { TestHarness } from "./harness.ts";
 import { openReplica } from "./transports.ts";
@@ -43,13 +43,15 @@ describe("fairness", () => {
     const sockets = await Promise.all(
       ["a", "b", "c"].map((name) => asking(harness.viewer(`crowd-${name}`), limits.callerQueue)),
     );
+    onTestFinished(() => {
+      for (const { socket } of sockets) socket.terminate();
+    });
     const got = () => sockets.reduce((sum, { answers }) => sum + answers(), 0);
     await expect.poll(got).toBeGreaterThan(0);
     const before = got();
     await harness.call("conversation.list", {});
     // It took no longer than a few of the two hundred reads that came before it.
     expect(got() - before).toBeLessThan(20);
-    for (const { socket } of sockets) socket.terminate();
   });
 
   it("[AC225] what a socket has asked for and has not begun never begins when the socket has gone", async () => {

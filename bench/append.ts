@@ -108,10 +108,10 @@ const ROADS = {
       const ingest = new Ingest(kernel, { conversation, agent: "bench" });
       must(await ingest.open());
       must(await ingest.push([{ type: "block-start", key: KEY, kind: "text", role: "model", metadata: {} }]));
-      must(await ingest.settle());
+      must(await ingest.drain());
       return async (text) => {
         must(await ingest.push([{ type: "block-append", key: KEY, text }]));
-        must(await ingest.settle());
+        must(await ingest.drain());
       };
     },
   },

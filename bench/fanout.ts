@@ -24,7 +24,7 @@ const PAGE = Buffer.alloc(4_096, 1);
 export const bench: Bench = {
   name: "fanout",
   question:
-    "How much later do 20 viewers see what 50 agents write than through a bare relay, and is all of it there?",
+    "How much later than through a bare relay do 20 viewers see the writes of 50 agents, and does everything arrive?",
   targets: {
     p50ExtraMs: { max: 15 },
     p99Ratio: { max: 4 },
@@ -104,7 +104,9 @@ async function growth(driver: Driver, report: Report): Promise<number> {
     for (const stalled of orders) peaks.set(stalled, (await flood(stalled)).peakMb);
     const [without, beside] = [peaks.get(0)!, peaks.get(STALLED)!];
     more.push((beside - without) / STALLED);
-    report.note(`  at most ${round(without)} MB, with ${STALLED} that never read ${round(beside)} MB`);
+    report.note(
+      `  at most ${round(without)} MB; ${round(beside)} MB with ${STALLED} viewers that never read`,
+    );
   }
   return Math.max(0, median(more));
 }

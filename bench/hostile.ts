@@ -44,7 +44,7 @@ export const bench: Bench = {
         ratios.push(quantile(busy, 0.99) / quantile(idle, 0.99));
       }
       report.table(summary(rows));
-      report.note(`writer: ${idleMs.length} commits alone, ${busyMs.length} beside searches`);
+      report.note(`writer: ${idleMs.length} commits alone, ${busyMs.length} during searches`);
       return {
         searches: rows.length,
         worstMs: Math.max(...rows.map((row) => row.ms)),

@@ -25,7 +25,7 @@ const OLD_SECONDS = 1_790_000_000;
 export const bench: Bench = {
   name: "import",
   question:
-    "How long do 1,000 session logs take, does memory stay bounded, and does a second run add nothing?",
+    "How long does importing 1,000 session logs take, does memory stay bounded, and does a second import add nothing?",
   targets: {
     sessions: { min: 1_000 },
     importS: { max: 60 },
@@ -43,7 +43,7 @@ export const bench: Bench = {
         CLAUDE_CONFIG_DIR: join(folder, "claude"),
         CODEX_HOME: join(folder, "codex"),
       };
-      const store = await openSqliteStore(join(folder, "yard.db"));
+      const store = await openSqliteStore(join(folder, "harness.db"));
       const client = clientOf(new Kernel(nodeEnv, store));
       const memory = watchMemory();
       const first = await compare(client, env, openFloor(join(folder, "floor.db")));

@@ -44,7 +44,7 @@ interface Work {
 export const bench: Bench = {
   name: "length",
   question:
-    "How much more does the next append, line edit and markdown token cost behind 1,000,000 characters than behind 1,000?",
+    "How much more does the next append, line edit and Markdown token cost after 1,000,000 characters than after 1,000?",
   targets: { appendRatio: { max: 2 }, editRatio: { max: 3 }, markdownRatio: { max: 2 } },
   async run(report) {
     const text = longText(Math.max(...LENGTHS));
@@ -53,7 +53,7 @@ export const bench: Bench = {
     const points = (name: string) =>
       [...(costs.get(name) as Map<number, number[]>)].map(([chars, each]) => [chars, median(each)] as const);
     report.note(
-      `Microseconds of processor time for one more, medians of ${ROUNDS} rounds in which all lengths take turns. The last two are what we do not do.`,
+      `Microseconds of processor time for one more, medians of ${ROUNDS} rounds in which all lengths take turns. The last two rows are alternatives that we do not use.`,
     );
     report.table(
       WORKS.map(({ name }) => ({
@@ -71,7 +71,7 @@ export const bench: Bench = {
     );
     report.plot({
       name: "cost",
-      title: "What one more costs, against the length of the text",
+      title: "Cost of one more, by length of the text",
       x: { label: "characters before it", isLog: true },
       y: { label: "microseconds", isLog: true },
       series: WORKS.map(({ name, isPeer }) => ({

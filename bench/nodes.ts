@@ -54,7 +54,7 @@ const USER_FIELD = 13;
 
 export const bench: Bench = {
   name: "nodes",
-  question: "What do two and three nodes write in what one node writes, and in what bare PostgreSQL inserts?",
+  question: "How fast do two and three nodes write, relative to one node and to bare PostgreSQL inserts?",
   targets: {
     twoToOneInOne: { min: 1 },
     threeToOneInOne: { min: 1 },
@@ -120,7 +120,7 @@ async function measure(
     report.table([
       ...rounds.map((some, i) => ({
         conversations: CONVERSATIONS[load],
-        way: `${i + 1} node${i === 0 ? "" : "s"}${how === "" ? "" : `, ${APART_CORES} cores each`}`,
+        setup: `${i + 1} node${i === 0 ? "" : "s"}${how === "" ? "" : `, ${APART_CORES} cores each`}`,
         "writes/s": Math.round(measured(some.map(({ perSecond }) => perSecond)).median),
         "transactions per write": measured(some.map((each) => each.transactionsPerWrite)).median.toFixed(2),
         "writes in a commit": measured(some.map(({ batch }) => batch)).median.toFixed(1),
@@ -128,7 +128,7 @@ async function measure(
       })),
       {
         conversations: CONVERSATIONS[load],
-        way: "bare loop",
+        setup: "bare loop",
         "writes/s": Math.round(measured(bare).median),
         "transactions per write": "",
         "writes in a commit": "",

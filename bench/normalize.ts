@@ -174,7 +174,7 @@ async function linearity(report: Report, { whileWritten }: Peer): Promise<Record
     () => processorMs(() => readLive(provider, largeBytes)),
     () => processorMs(() => readLive(provider, smallBytes)),
   );
-  report.note("A Write call in deltas of 4 characters, its content looked at after each of them:");
+  report.note("A Write call in deltas of 4 characters, its content read after each of them:");
   const rows = [
     {
       reader: "Blockyard",

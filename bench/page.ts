@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
-import { newConversation, openYard, say, type Yard } from "../test/e2e/page/yard.ts";
+import { newConversation, openHarness, type PageHarness, say } from "../test/e2e/page/harness.ts";
 import { alternate, type Bench, type Measured, quantile, type Report } from "./bench.ts";
 import {
   dayHeapRatio,
@@ -45,7 +45,7 @@ export const bench: Bench = {
     dayHeapRatio: { max: 1.5 },
   },
   async run(report) {
-    const harness = await openYard();
+    const harness = await openHarness();
     try {
       const stream = await streaming(harness, report);
       const tokenCostRatio = await tokenCosts(harness, report);
@@ -67,7 +67,7 @@ export const bench: Bench = {
 
 /** Sixty seconds at a thousand tokens a second, watched from the end of the list. */
 async function streaming(
-  harness: Yard,
+  harness: PageHarness,
   report: Report,
 ): Promise<{ longTasksOver50msP99: number; busyShare: number }> {
   const { page, block } = await openStream(harness, "");
@@ -91,7 +91,7 @@ async function streaming(
 }
 
 /** Main-thread time per token behind 100 KB of text, over that behind 1 KB. */
-async function tokenCosts(harness: Yard, report: Report): Promise<Measured> {
+async function tokenCosts(harness: PageHarness, report: Report): Promise<Measured> {
   const cost = (chars: number) => async () => {
     const { page, block } = await openStream(harness, textOf(chars));
     const load = await measured(page, () => stream(harness, block, 3));
@@ -99,14 +99,12 @@ async function tokenCosts(harness: Yard, report: Report): Promise<Measured> {
     return (load.busySeconds * 1e6) / (3 * TOKENS_PER_SECOND);
   };
   const { medianA, medianB, figure } = await alternate(PAIRS, cost(100_000), cost(1_000));
-  report.note(
-    `a token costs ${medianB.toFixed(0)} µs behind 1 KB and ${medianA.toFixed(0)} µs behind 100 KB`,
-  );
+  report.note(`a token costs ${medianB.toFixed(0)} µs after 1 KB and ${medianA.toFixed(0)} µs after 100 KB`);
   return figure;
 }
 
 async function openings(
-  harness: Yard,
+  harness: PageHarness,
   report: Report,
 ): Promise<{ openRatio: Measured; heapRatio: number } & Scrolled> {
   const short = await fill(harness, 100);
@@ -119,7 +117,7 @@ async function openings(
   };
   const { medianA, medianB, figure } = await alternate(PAIRS, opening(long), opening(short));
   report.note(
-    `first blocks after ${medianB.toFixed(0)} ms of 100 blocks, ${medianA.toFixed(0)} ms of 10,000`,
+    `first blocks of a conversation of 100 blocks after ${medianB.toFixed(0)} ms, of 10,000 after ${medianA.toFixed(0)} ms`,
   );
   const heaps: number[] = [];
   let scrolling: Scrolled | undefined;
@@ -136,7 +134,7 @@ async function openings(
   return { openRatio: figure, heapRatio: large / small, ...scrolling };
 }
 
-async function fill(harness: Yard, blocks: number): Promise<string> {
+async function fill(harness: PageHarness, blocks: number): Promise<string> {
   const conversation = await newConversation(harness.kernel, `${blocks} blocks`);
   for (let i = 0; i < blocks; i += 200) {
     const count = Math.min(200, blocks - i);
@@ -148,7 +146,7 @@ async function fill(harness: Yard, blocks: number): Promise<string> {
   return conversation;
 }
 
-async function openStream(harness: Yard, text: string): Promise<{ page: Page; block: string }> {
+async function openStream(harness: PageHarness, text: string): Promise<{ page: Page; block: string }> {
   const conversation = await newConversation(harness.kernel, "stream");
   const [block] = await say(harness.kernel, conversation, [{ text, status: "running" }]);
   const { page } = await harness.open(`/c/${conversation}`);
@@ -157,7 +155,7 @@ async function openStream(harness: Yard, text: string): Promise<{ page: Page; bl
   return { page, block: block as string };
 }
 
-async function stream(harness: Yard, block: string, seconds: number): Promise<void> {
+async function stream(harness: PageHarness, block: string, seconds: number): Promise<void> {
   const started = performance.now();
   for (let sent = 0; ; ) {
     const passed = performance.now() - started;
@@ -192,7 +190,7 @@ interface Scrolled {
 }
 
 /** Scrolls from the end of a long conversation to its beginning, fetching as it goes. */
-async function scrolled(harness: Yard, page: Page, report: Report): Promise<Scrolled> {
+async function scrolled(harness: PageHarness, page: Page, report: Report): Promise<Scrolled> {
   await page.mouse.move(700, 400);
   await harness.browser.startTracing(page, { categories: TRACED });
   const started = performance.now();

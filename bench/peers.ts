@@ -52,7 +52,7 @@ const PROMISES: Readonly<Record<System, string>> = {
 export const bench: Bench = {
   name: "peers",
   question:
-    "How many durable tokens a second reach live viewers, how late, and at what size, beside Hocuspocus, automerge-repo and a bare relay?",
+    "How many durable tokens a second reach live viewers, how late, and at what size, compared with Hocuspocus, automerge-repo and a bare relay?",
   targets: {
     tokensPerSecondVsHocuspocus: { min: 5 },
     bytesPerTextByte: { max: 1.25 },
@@ -118,7 +118,7 @@ async function floods(folder: string, report: Report): Promise<Record<string, Fi
   report.note(
     `${AGENTS} agents write tokens as fast as their sockets take them, ${VIEWERS} viewers follow all of them; ${ROUNDS} rounds, medians. ` +
       "Stored and seen: until every token is in the server's storage and in every viewer's copy. " +
-      "A system that takes longer for each token the longer the text is writes fewer tokens, which is in its favour.",
+      "A system that gets slower as the text grows writes fewer tokens, which favours it.",
   );
   report.table(
     SYSTEMS.map((system) => ({
@@ -132,8 +132,8 @@ async function floods(folder: string, report: Report): Promise<Record<string, Fi
   const ratio = (what: keyof Flow, other: System, others: keyof Flow): Measured =>
     measured(of("blockyard", what).map((ours, round) => ours / (of(other, others)[round] as number)));
   report.note(
-    "tokensPerSecondVsHocuspocus: stored and seen, against Hocuspocus that stores every change. …VsHocuspocusMemory: ours stored and " +
-      "seen, against its own setting, which has only shown them by then.",
+    "tokensPerSecondVsHocuspocus: both stored and seen, with Hocuspocus storing every change. …VsHocuspocusMemory: ours stored and " +
+      "seen, Hocuspocus with its default setting only seen.",
   );
   return {
     tokensPerSecondVsHocuspocus: ratio("durable", "hocuspocus, debounce 0", "durable"),

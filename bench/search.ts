@@ -37,7 +37,7 @@ const FTS5_BYTES = 20_000_000;
 export const bench: Bench = {
   name: "search",
   question:
-    "How long does searching 100 MB of blocks for a literal take, in ripgrep's time over the same files?",
+    "How long does searching 100 MB of blocks for a literal take, relative to ripgrep on the same files?",
   targets: { ratioToRipgrep: { max: 1 } },
   async run(report) {
     const ripgrep = findRipgrep(report);
@@ -106,8 +106,8 @@ async function compareWithFts5(report: Report, root: string): Promise<Record<str
     table.close();
   }
   report.note(
-    `SQLite's FTS5 alone, ${FTS5_BYTES / 1e6} MB: planted names and rare words, ${literals.length} pairs. Ours also has the log and the texts to keep; ` +
-      "its index is the folder of segments. FTS5's words find a literal only where it begins and ends like a word.",
+    `SQLite's FTS5 alone, ${FTS5_BYTES / 1e6} MB: planted names and rare words, ${literals.length} pairs. Ours also stores the log and the texts; ` +
+      "its index is the folder of segments. FTS5 words find a literal only if it begins and ends at word boundaries.",
   );
   report.table(
     rows.map((row) => ({

@@ -41,7 +41,7 @@ const COMMITS = 200;
 
 export const bench: Bench = {
   name: "searchgrowth",
-  question: "What does a search cost in a large store, in its cost in a small one and in ripgrep's?",
+  question: "What does a search cost in a large store, relative to a small one and to ripgrep?",
   targets: {
     firstAnswerRatio: { max: 3 },
     firstAnswerMs: { max: 300 },

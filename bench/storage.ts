@@ -92,7 +92,7 @@ function tell(report: Report, blocks: readonly string[][], ours: Ours, others: r
   report.table([
     row("ours, closed", ours.bytesPerTextByte, ours.seconds),
     row("ours, open, with its log", ours.openBytesPerTextByte),
-    ...ours.parts.map(([what, share]) => row(`  of it ${what}`, share)),
+    ...ours.parts.map(([what, share]) => row(`  including ${what}`, share)),
     ...others.map(({ name, bytesPerTextByte, seconds }) => row(name, bytesPerTextByte, seconds)),
   ]);
 }

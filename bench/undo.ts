@@ -20,7 +20,7 @@ const SEED = 20263;
 
 export const bench: Bench = {
   name: "undo",
-  question: "How long does an undo take under 1,000 later edits of somebody else?",
+  question: "How long does an undo take after 1,000 later edits by somebody else?",
   targets: { msAfter1000: { max: 10 }, undoToEditRatio: { max: 5 } },
   async run(report) {
     const directory = mkdtempSync(join(tmpdir(), "blockyard-bench-"));

@@ -7,6 +7,7 @@ import { checkBounds } from "./tidy/bounds.ts";
 import { checkPurity, checkRawHtml, checkShells, checkSwitchedOff } from "./tidy/calls.ts";
 import { checkCasts, checkMetadataReads } from "./tidy/casts.ts";
 import { checkWalk, findBrokenLinks, findUnlinked } from "./tidy/docs.ts";
+import { findUnusedExports } from "./tidy/exports.ts";
 import { recorded } from "./tidy/house.ts";
 import { checkImports, checkLight, findCycles, findDead, findFolderCycles } from "./tidy/imports.ts";
 import { checkFileLength, checkFunctionLength, checkHeaders, checkNames } from "./tidy/shape.ts";
@@ -25,6 +26,7 @@ it.each<[string, () => string[]]>([
   ["folders have an order", () => findFolderCycles()],
   ["what starts often loads little", () => checkLight(code, manifests)],
   ["no file is dead", () => findDead(code, styles, manifests)],
+  ["no export is unused", () => findUnusedExports(code, manifests)],
   ["pure packages take clock, chance and timers from env", () => checkPurity(code)],
   ["no shell is started with a pasted command", () => checkShells(code)],
   ["no raw HTML gets into the page", () => checkRawHtml(code)],

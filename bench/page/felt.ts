@@ -3,7 +3,7 @@
  * very long session costs to open, and what a day of visits leaves behind. In Chromium, on a real server.
  */
 import type { CDPSession, Page } from "playwright-core";
-import { newConversation, say, type Yard } from "../../test/e2e/page/yard.ts";
+import { newConversation, type PageHarness, say } from "../../test/e2e/page/harness.ts";
 import { quantile, type Report } from "../bench.ts";
 import { textOf } from "./load.ts";
 
@@ -26,7 +26,7 @@ interface Felt {
 }
 
 /** From the moment that a frame is received until its words are painted; the 95th percentile. */
-export async function paintP95Ms(harness: Yard, report: Report): Promise<number> {
+export async function paintP95Ms(harness: PageHarness, report: Report): Promise<number> {
   const conversation = await newConversation(harness.kernel, "numbered words");
   const [block = ""] = await say(harness.kernel, conversation, [{ text: "w0 ", status: "running" }]);
   const { page, context } = await harness.open("/");
@@ -46,7 +46,7 @@ export async function paintP95Ms(harness: Yard, report: Report): Promise<number>
   await context.close();
   if (lateMs.length < word / 2) throw new Error(`only ${lateMs.length} of ${word} words were seen painted`);
   report.note(
-    `of ${lateMs.length} words painted: median ${quantile(lateMs, 0.5).toFixed(1)} ms behind their frame, p95 ${quantile(lateMs, 0.95).toFixed(1)} ms, worst ${Math.max(...lateMs).toFixed(0)} ms`,
+    `of ${lateMs.length} words painted: median ${quantile(lateMs, 0.5).toFixed(1)} ms after their frame, p95 ${quantile(lateMs, 0.95).toFixed(1)} ms, worst ${Math.max(...lateMs).toFixed(0)} ms`,
   );
   return quantile(lateMs, 0.95);
 }
@@ -97,17 +97,17 @@ function notePaints(block: string): void {
  * What opening a conversation with long closed results receives beyond what it receives where the same results are just as
  * long as what is shown of them: their head and tail.
  */
-export async function fetchedUnseenKb(harness: Yard, report: Report): Promise<number> {
+export async function fetchedUnseenKb(harness: PageHarness, report: Report): Promise<number> {
   const long = await fillResults(harness, LINES);
   const short = await fillResults(harness, 12);
   const [longKb, shortKb] = [await receivedKb(harness, long), await receivedKb(harness, short)];
   report.note(
-    `opening ${RESULTS} closed results of ${LINES} lines received ${longKb.toFixed(0)} KB, of 12 lines ${shortKb.toFixed(0)} KB`,
+    `expanding ${RESULTS} collapsed results of ${LINES} lines received ${longKb.toFixed(0)} KB, of 12 lines ${shortKb.toFixed(0)} KB`,
   );
   return Math.max(0, Math.round(longKb - shortKb));
 }
 
-async function fillResults(harness: Yard, lines: number): Promise<string> {
+async function fillResults(harness: PageHarness, lines: number): Promise<string> {
   const conversation = await newConversation(harness.kernel, `results of ${lines} lines`);
   for (let i = 0; i < RESULTS; i++) {
     const text = Array.from({ length: lines }, (_, line) => `${i} line ${line} of what it printed`).join(
@@ -140,7 +140,7 @@ async function fillResults(harness: Yard, lines: number): Promise<string> {
   return conversation;
 }
 
-async function receivedKb(harness: Yard, conversation: string): Promise<number> {
+async function receivedKb(harness: PageHarness, conversation: string): Promise<number> {
   const { page, context } = await harness.open("/");
   let bytes = 0;
   const cdp = await context.newCDPSession(page);
@@ -157,7 +157,7 @@ async function receivedKb(harness: Yard, conversation: string): Promise<number> 
 
 /** From navigation until the end of a session of very many lines is painted, and what it takes of the heap. */
 export async function giantSession(
-  harness: Yard,
+  harness: PageHarness,
   report: Report,
 ): Promise<{ giantOpenMs: number; giantHeapMb: number }> {
   const conversation = await newConversation(harness.kernel, `${GIANT_LINES} lines`);
@@ -176,13 +176,13 @@ export async function giantSession(
   const giantHeapMb = (await heapBytes(await context.newCDPSession(page))) / 1e6;
   await context.close();
   report.note(
-    `a session of ${GIANT_LINES} blocks is there after ${giantOpenMs.toFixed(0)} ms, with a heap of ${giantHeapMb.toFixed(1)} MB`,
+    `a session of ${GIANT_LINES} blocks is shown after ${giantOpenMs.toFixed(0)} ms, with a heap of ${giantHeapMb.toFixed(1)} MB`,
   );
   return { giantOpenMs, giantHeapMb };
 }
 
 /** A day in one tab: the heap after many visited conversations, over that after a few. */
-export async function dayHeapRatio(harness: Yard, report: Report): Promise<number> {
+export async function dayHeapRatio(harness: PageHarness, report: Report): Promise<number> {
   const conversations: string[] = [];
   for (let i = 0; i < VISITS; i++) {
     const conversation = await newConversation(harness.kernel, `visit ${i}`);

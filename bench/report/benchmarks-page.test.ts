@@ -50,7 +50,7 @@ it("shows what the bench told on the way, and the machine once", () => {
 
 it("warns when the machine had other work", () => {
   expect(pageOf([result])).not.toContain("was busy");
-  expect(pageOf([result, { ...result, runningPrograms: 5 }])).toContain("up to 2.5 programs for each core");
+  expect(pageOf([result, { ...result, runningPrograms: 5 }])).toContain("up to 2.5 other programs per core");
 });
 
 it("keeps what it says of benches that have no result here, with their machine", () => {

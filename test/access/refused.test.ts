@@ -1,5 +1,5 @@
 /** Who is not let in: every route and method of the router, the upgrades, and the addresses that are not ours. */
-import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -78,7 +78,13 @@ describe("[R42] without a valid credential", () => {
       fetch(new URL(path, harness.running.url), { headers: { accept } });
     const page = await ask("/", "text/html,application/xhtml+xml,*/*;q=0.8");
     expect([page.status, page.headers.get("content-type")]).toEqual([401, "text/html; charset=utf-8"]);
-    expect(await page.text()).toContain("blockyard link");
+    const said = await page.text();
+    expect(said).toContain("blockyard link");
+    const style = /<style>(.*)<\/style>/s.exec(said)?.[1] ?? "";
+    const hash = createHash("sha256").update(style).digest("base64");
+    expect(page.headers.get("content-security-policy")).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
     for (const [path, accept] of [
       ["/", "*/*"],
       ["/v1/conversations", "text/html"],

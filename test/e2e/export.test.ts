@@ -9,18 +9,18 @@ import { pathToFileURL } from "node:url";
 import { isProblem, KINDS } from "@blockyard/kernel";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exportFile } from "../../packages/server/src/export/export-file.ts";
+import { ingest, newConversation, openHarness, type PageHarness } from "./page/harness.ts";
 import { hostilePayloads } from "./page/hostile.ts";
-import { ingest, newConversation, openYard, type Yard } from "./page/yard.ts";
 
-let yard: Yard;
+let harness: PageHarness;
 const folder = mkdtempSync(join(tmpdir(), "blockyard-export-"));
 
 beforeAll(async () => {
-  yard = await openYard();
+  harness = await openHarness();
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -34,13 +34,13 @@ interface Seen {
 
 /** Opens the export from the disk, with a network that would be noticed. */
 async function openExport(conversation: string): Promise<Seen> {
-  const file = await exportFile(yard.kernel, conversation, "html", false);
+  const file = await exportFile(harness.kernel, conversation, "html", false);
   if (isProblem(file)) throw new Error(file.message);
   let text = "";
   for await (const piece of file.body) text += piece;
   const path = join(folder, file.name);
   writeFileSync(path, text);
-  const context = await yard.browser.newContext();
+  const context = await harness.browser.newContext();
   const page = await context.newPage();
   const requests: string[] = [];
   const complaints: string[] = [];
@@ -72,12 +72,12 @@ test.each<[string, string]>([
   ["claude", "claude/thinking.jsonl"],
   ["codex", "codex/parallel.jsonl"],
 ])("[E1] [E2] %s: %s", async (provider, name) => {
-  const conversation = await ingest(yard.kernel, provider, name);
+  const conversation = await ingest(harness.kernel, provider, name);
   const seen = await openExport(conversation);
   expect(seen).toMatchObject({ requests: [], complaints: [] });
-  const record = await yard.kernel.conversation(conversation);
+  const record = await harness.kernel.conversation(conversation);
   expect(seen.blocks).toHaveLength(isProblem(record) ? -1 : record.blocks);
-  const { page } = await yard.open(`/c/${conversation}`, { height: 6_000 });
+  const { page } = await harness.open(`/c/${conversation}`, { height: 6_000 });
   await page.waitForSelector("article");
   await page.waitForFunction(() => document.querySelectorAll(".waiting").length === 0);
   const shown = await page
@@ -95,10 +95,10 @@ test("[E3] hostile texts in every kind that needs no metadata, and in the title"
   const payloads = hostilePayloads("https://canary.invalid").map((text) =>
     text.replaceAll("HIT()", "(globalThis.hits=1)"),
   );
-  const conversation = await newConversation(yard.kernel, payloads.join(" ").slice(0, 280));
+  const conversation = await newConversation(harness.kernel, payloads.join(" ").slice(0, 280));
   for (const kind of KINDS) {
     for (const text of payloads) {
-      await yard.kernel.write(conversation, {
+      await harness.kernel.write(conversation, {
         agent: "tester",
         plan: (draft) => {
           const made = draft.create({ kind, role: "model", side: false, status: "done", text, metadata: {} });

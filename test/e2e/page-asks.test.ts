@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
-import { type Look, newConversation, openYard, type Yard } from "./page/yard.ts";
+import { type Look, newConversation, openHarness, type PageHarness } from "./page/harness.ts";
 
 const RECORDED = readFileSync(
   fileURLToPath(
@@ -19,16 +19,16 @@ const RECORDED = readFileSync(
   .trimEnd()
   .split("\n");
 
-let yard: Yard;
+let harness: PageHarness;
 let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "blockyard-asks-"));
-  yard = await openYard({ fakeClaude: true });
+  harness = await openHarness({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -80,7 +80,7 @@ async function start(
 ): Promise<Started> {
   const answers = join(folder, `${name}.answers`);
   writeFileSync(answers, "");
-  const { page, context, complaints } = await yard.open("/", look);
+  const { page, context, complaints } = await harness.open("/", look);
   const filler = Array.from({ length: promptLines - 1 }, (_, i) => `line ${i}`);
   const plan = { recording: recording(name, requests), lines: 0, act: "ask", answers, atOnce, filler };
   await page
@@ -410,8 +410,8 @@ test("[CM12] [V17] a request without a plan says so; who can only read is not to
   await ask.getByText("Leave plan mode without a plan?").waitFor();
   await ask.getByText("The agent gave no plan.").waitFor();
   await page.getByText("Claude Code is waiting for you").waitFor();
-  const token = yard.running.auth.create("asks-wall", "viewer");
-  const viewer = await yard.open(new URL(page.url()).pathname, { token });
+  const token = harness.running.auth.create("asks-wall", "viewer");
+  const viewer = await harness.open(new URL(page.url()).pathname, { token });
   await viewer.page.getByText("Claude Code is waiting for an answer").waitFor();
   await viewer.page.locator(".state-needs", { hasText: "Waiting for an answer" }).first().waitFor();
   expect(await viewer.page.getByText(/needs you|waiting for you|your answer/i).count()).toBe(0);
@@ -426,7 +426,7 @@ test("[CM12] [V17] a request without a plan says so; who can only read is not to
 
 test("[CM13] one ask in two windows is answered once; the other window shows by whom. Targets are large on a phone", async () => {
   const { page, heard, close } = await start("twice", [BASH], { width: 390, height: 844 });
-  const other = await yard.open(new URL(page.url()).pathname);
+  const other = await harness.open(new URL(page.url()).pathname);
   await other.page.getByRole("region", { name: "Needs approval" }).waitFor();
   await ready(page, /Allow once/);
   const heights = await page
@@ -446,7 +446,7 @@ test("[CM13] one ask in two windows is answered once; the other window shows by 
 
 test("[CM13] who was writing a reason when another window answered is told, and writes into nothing else", async () => {
   const { page, heard, close } = await start("slower", [BASH]);
-  const other = await yard.open(new URL(page.url()).pathname);
+  const other = await harness.open(new URL(page.url()).pathname);
   await ready(other.page, /Deny/);
   await other.page.getByRole("button", { name: /^Deny…/ }).click();
   await other.page.getByRole("textbox", { name: "Reason for the agent" }).waitFor();
@@ -465,7 +465,7 @@ test("[CM13] who was writing a reason when another window answered is told, and 
 });
 
 test("[V15] an edit of several files names each and what becomes of it", async () => {
-  const conversation = await newConversation(yard.kernel, "several files");
+  const conversation = await newConversation(harness.kernel, "several files");
   const diff = [
     ...["--- /w/src/a.js", "+++ /w/lib/a.js", "@@ -1 +1 @@", "-old", "+new"],
     ...["--- /dev/null", "+++ /w/b.js", "@@ -0,0 +1 @@", "+made"],
@@ -473,7 +473,7 @@ test("[V15] an edit of several files names each and what becomes of it", async (
   ].join("\n");
   const paths = ["/w/src/a.js", "/w/lib/a.js", "/w/b.js", "/w/gone.js"];
   const ask = { id: "a", kind: "permission", state: "asked", subject: { type: "diff", diff, paths } };
-  await yard.kernel.write(conversation, {
+  await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) =>
       draft.create({
@@ -481,7 +481,7 @@ test("[V15] an edit of several files names each and what becomes of it", async (
         metadata: { toolUseId: "t", toolName: "file_change", stage: "running", ask } as never,
       }),
   });
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   const asked = page.locator(".agent-ask");
   await asked.locator(".asked-file").first().waitFor();
   const heads = await asked.locator(".asked-file").allInnerTexts();

@@ -11,7 +11,7 @@ import { isProblem } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
-import { FAKE_CLAUDE, newConversation, openYard, type Yard } from "./page/yard.ts";
+import { FAKE_CLAUDE, newConversation, openHarness, type PageHarness } from "./page/harness.ts";
 
 const RECORDING = fileURLToPath(
   new URL("../../packages/providers/fixtures/claude/text-markdown.jsonl", import.meta.url),
@@ -19,7 +19,7 @@ const RECORDING = fileURLToPath(
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
-let yard: Yard;
+let harness: PageHarness;
 let folder: string;
 
 beforeAll(async () => {
@@ -27,11 +27,11 @@ beforeAll(async () => {
   writeFileSync(join(folder, "notes.md"), "# Notes\n\nsome words\n");
   writeFileSync(join(folder, "pixel.png"), Buffer.from(PIXEL, "base64"));
   writeFileSync(join(folder, "program.bin"), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0xff]));
-  yard = await openYard({ fakeClaude: true });
+  harness = await openHarness({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -62,7 +62,7 @@ function bring(
 }
 
 test("[V7] [V12] [D10] chosen, pasted and dropped: they are seen in the conversation, and by the agent whole", async () => {
-  const { page, complaints } = await yard.open("/");
+  const { page, complaints } = await harness.open("/");
   const chosen = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Attach files or pictures" }).focus();
   await page.keyboard.press("Enter");
@@ -96,13 +96,13 @@ test("[V7] [V12] [D10] chosen, pasted and dropped: they are seen in the conversa
 });
 
 test("[V1] [V134] a kept picture has its room before it comes, whether or not its size is known", async () => {
-  const conversation = await newConversation(yard.kernel, "kept pictures");
-  const shot = await yard.browser.newPage({ viewport: { width: 300, height: 260 } });
+  const conversation = await newConversation(harness.kernel, "kept pictures");
+  const shot = await harness.browser.newPage({ viewport: { width: 300, height: 260 } });
   const bytes = await shot.screenshot();
   await shot.close();
   const blob = createHash("sha256").update(bytes).digest("hex");
-  await yard.kernel.store.putBlob(blob, "image/png", bytes);
-  const made = await yard.kernel.write(conversation, {
+  await harness.kernel.store.putBlob(blob, "image/png", bytes);
+  const made = await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) => {
       const image = { kind: "image", role: "user", status: "done", text: "" } as const;
@@ -115,7 +115,7 @@ test("[V1] [V134] a kept picture has its room before it comes, whether or not it
     },
   });
   if (isProblem(made)) throw new Error(made.message);
-  const { page, context } = await yard.open("/", { height: 1_600 });
+  const { page, context } = await harness.open("/", { height: 1_600 });
   let give = () => {};
   const given = new Promise<void>((resolve) => {
     give = resolve;
@@ -124,7 +124,7 @@ test("[V1] [V134] a kept picture has its room before it comes, whether or not it
     await given;
     await route.continue();
   });
-  await page.goto(`${yard.running.url}/c/${conversation}`);
+  await page.goto(`${harness.running.url}/c/${conversation}`);
   const below = page.locator(`[data-block="${made.id}"]`);
   await below.waitFor();
   const top = async () => (await below.boundingBox())?.y ?? 0;
@@ -140,7 +140,7 @@ test("[V1] [V134] a kept picture has its room before it comes, whether or not it
 });
 
 test("[V7] what cannot be attached says why; what can be is taken away by key and by button", async () => {
-  const { page } = await yard.open("/");
+  const { page } = await harness.open("/");
   const chosen = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Attach files or pictures" }).hover();
   await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
@@ -164,7 +164,7 @@ test("[V7] what cannot be attached says why; what can be is taken away by key an
 });
 
 test("[V7] [AC242] go along in a mode that the page signs for", async () => {
-  const { page, complaints } = await yard.open("/");
+  const { page, complaints } = await harness.open("/");
   await page.getByRole("button", { name: "Mode: Ask" }).click();
   await page.getByRole("menuitemradio", { name: /^Accept edits/ }).click();
   await bring(page, "paste", "image.png", "image/png", PIXEL);
@@ -181,7 +181,7 @@ test("[V7] [AC242] go along in a mode that the page signs for", async () => {
 
 test("[V7] what was not sent stays, with its files", async () => {
   process.env["BLOCKYARD_CLAUDE"] = join(folder, "no-such-agent");
-  const { page } = await yard.open("/");
+  const { page } = await harness.open("/");
   await bring(page, "drop", "kept.txt", "text/plain", btoa("kept"));
   await page.getByRole("textbox", { name: "Prompt" }).fill("do it");
   await expect.poll(() => page.getByRole("button", { name: "Send", exact: true }).isEnabled()).toBe(true);
@@ -193,7 +193,7 @@ test("[V7] what was not sent stays, with its files", async () => {
 });
 
 test("a picture that is too large is made smaller", async () => {
-  const { page } = await yard.open("/");
+  const { page } = await harness.open("/");
   await page.evaluate(async () => {
     const canvas = new OffscreenCanvas(2_600, 1_300);
     const pen = canvas.getContext("2d");

@@ -9,22 +9,22 @@ import { fileURLToPath } from "node:url";
 import { isProblem } from "@blockyard/kernel";
 import type { CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+import { newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 
 const RECORDING = fileURLToPath(
   new URL("../../packages/providers/fixtures/claude/permission-control.jsonl", import.meta.url),
 );
 
-let yard: Yard;
+let harness: PageHarness;
 let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "blockyard-compose-"));
-  yard = await openYard({ fakeClaude: true });
+  harness = await openHarness({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -62,15 +62,15 @@ async function pressLate(page: Page, keys: readonly (keyof typeof CODES)[]): Pro
 }
 
 test("[V23] the composer sends nothing while a word is composed", async () => {
-  const conversation = await newConversation(yard.kernel, "compose");
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "compose");
+  const { page, context } = await harness.open(`/c/${conversation}`);
   const prompt = page.getByRole("textbox", { name: "Prompt" });
   await prompt.click();
   await compose(page, "日本語", ["Enter"]);
   await pressLate(page, ["Enter"]);
   expect(await prompt.inputValue()).toBe("日本語");
   expect(await page.getByRole("list", { name: "Sending" }).count()).toBe(0);
-  const known = await yard.kernel.conversation(conversation);
+  const known = await harness.kernel.conversation(conversation);
   expect(isProblem(known) ? known : known.blocks).toBe(0);
   await page.keyboard.press("Enter");
   await expect.poll(() => prompt.inputValue()).toBe("");
@@ -81,9 +81,9 @@ test.each([
   ["Search everything", "/"],
   ["Commands", "Control+k"],
 ])("[V23] %s takes nothing and stays open while a word is composed", async (label, key) => {
-  const conversation = await newConversation(yard.kernel, "漢字の話");
-  await say(yard.kernel, conversation, [{ text: "漢字 are here" }]);
-  const { page, context } = await yard.open("/");
+  const conversation = await newConversation(harness.kernel, "漢字の話");
+  await say(harness.kernel, conversation, [{ text: "漢字 are here" }]);
+  const { page, context } = await harness.open("/");
   await page.waitForSelector(".entry");
   await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
   await page.keyboard.press(key);
@@ -100,9 +100,9 @@ test.each([
 });
 
 test("[V23] find and the title keep to their words while these are composed", async () => {
-  const conversation = await newConversation(yard.kernel, "old");
-  const ids = await say(yard.kernel, conversation, [{ text: "漢字 one" }, { text: "漢字 two" }]);
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "old");
+  const ids = await say(harness.kernel, conversation, [{ text: "漢字 one" }, { text: "漢字 two" }]);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await page.waitForSelector("article");
   await page.keyboard.press("Control+f");
   const field = page.getByRole("textbox", { name: "Find in this conversation" });
@@ -128,10 +128,10 @@ test("[V23] find and the title keep to their words while these are composed", as
 });
 
 test("[V23] a block that is edited gets the word, and stays open", async () => {
-  const conversation = await newConversation(yard.kernel, "edited");
-  const [id] = await say(yard.kernel, conversation, [{ text: "before " }]);
+  const conversation = await newConversation(harness.kernel, "edited");
+  const [id] = await say(harness.kernel, conversation, [{ text: "before " }]);
   const block = id as string;
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await page.locator(`[data-block="${block}"]`).focus();
   await page.keyboard.press("e");
   await page.locator(".editor-host .cm-content").click();
@@ -139,7 +139,7 @@ test("[V23] a block that is edited gets the word, and stays open", async () => {
   // What Safari sends late is the editor's own business; it knows the browser.
   await compose(page, "日本", ["Enter", "Escape"]);
   const text = async () => {
-    const read = await yard.kernel.whole(block);
+    const read = await harness.kernel.whole(block);
     return isProblem(read) ? read.message : read.text;
   };
   await expect.poll(text).toBe("before 日本");
@@ -148,7 +148,7 @@ test("[V23] a block that is edited gets the word, and stays open", async () => {
 });
 
 test("[V23] a reason is not sent and not given up while it is composed", async () => {
-  const { page, context } = await yard.open("/");
+  const { page, context } = await harness.open("/");
   const plan = { recording: RECORDING, lines: 0, act: "ask", answers: join(folder, "answers.jsonl") };
   await page.getByRole("textbox", { name: "Prompt" }).fill(JSON.stringify(plan));
   await page.keyboard.press("Enter");

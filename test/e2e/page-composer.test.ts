@@ -10,26 +10,26 @@ import { isProblem } from "@blockyard/kernel";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
-import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+import { newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 
 const RECORDING = fileURLToPath(
   new URL("../../packages/providers/fixtures/claude/text-markdown.jsonl", import.meta.url),
 );
 
-let yard: Yard;
+let harness: PageHarness;
 let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "blockyard-composer-"));
-  yard = await openYard({ fakeClaude: true });
-  mkdirSync(join(yard.root, "src"));
-  writeFileSync(join(yard.root, "src/store.ts"), "export const store = 1;\n");
-  writeFileSync(join(yard.root, "src/my notes.md"), "# Notes\n");
-  writeFileSync(join(yard.root, "readme.md"), "# Shop\n");
+  harness = await openHarness({ fakeClaude: true });
+  mkdirSync(join(harness.root, "src"));
+  writeFileSync(join(harness.root, "src/store.ts"), "export const store = 1;\n");
+  writeFileSync(join(harness.root, "src/my notes.md"), "# Notes\n");
+  writeFileSync(join(harness.root, "readme.md"), "# Shop\n");
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -46,10 +46,10 @@ function plan(more: object = {}): string {
 }
 
 test("[CM5] commands that the agent tells late are listed when they come, without another key", async () => {
-  const [asked, commands] = [join(yard.root, ".fake-asked"), join(yard.root, ".fake-commands.json")];
+  const [asked, commands] = [join(harness.root, ".fake-asked"), join(harness.root, ".fake-commands.json")];
   writeFileSync(asked, "");
   const times = () => readFileSync(asked, "utf8").split("\n").length - 1;
-  const { page, complaints, context } = await yard.open("/");
+  const { page, complaints, context } = await harness.open("/");
   await expect.poll(times).toBeGreaterThan(0);
   const before = times();
   await prompt(page).focus();
@@ -64,17 +64,17 @@ test("[CM5] commands that the agent tells late are listed when they come, withou
 });
 
 test("[CM5] the list of commands is on the screen, wherever the field is and whatever the window", async () => {
-  const commands = join(yard.root, ".fake-commands.json");
+  const commands = join(harness.root, ".fake-commands.json");
   const many = Array.from({ length: 40 }, (_, i) => ({ name: `command-${i}`, description: "Does it" }));
   writeFileSync(commands, JSON.stringify(many));
-  const conversation = await newConversation(yard.kernel, "commands");
+  const conversation = await newConversation(harness.kernel, "commands");
   for (const [path, look] of [
     ["/", { width: 1400, height: 900 }],
     ["/", { width: 390, height: 700 }],
     ["/", { width: 1000, height: 420 }],
     [`/c/${conversation}`, { width: 1000, height: 420 }],
   ] as const) {
-    const { page, context } = await yard.open(path, look);
+    const { page, context } = await harness.open(path, look);
     await prompt(page).click();
     await page.keyboard.type("/");
     const list = page.getByRole("listbox", { name: "Commands" });
@@ -90,7 +90,7 @@ test("[CM5] the list of commands is on the screen, wherever the field is and wha
 
 test("[CM1] [V86] [V12] agent, model and mode are menus: by keyboard, clean in both themes and on a phone", async () => {
   for (const look of [{}, { dark: true }, { width: 390, height: 844 }]) {
-    const { page, complaints, context } = await yard.open("/", look);
+    const { page, complaints, context } = await harness.open("/", look);
     await picker(page, "Agent").focus();
     await page.keyboard.press("Enter");
     const missing = page.getByRole("group", { name: "Not ready on this machine" });
@@ -133,7 +133,7 @@ async function isFocusedItem(page: Page, text: RegExp): Promise<void> {
 }
 
 test("[CM1] a menu has the keys with the press that opens it: no letter behind it is lost", async () => {
-  const { page, context } = await yard.open("/");
+  const { page, context } = await harness.open("/");
   await picker(page, "Mode").waitFor();
   const press = (button: Locator) =>
     button.evaluate((each: HTMLElement) => {
@@ -147,8 +147,8 @@ test("[CM1] a menu has the keys with the press that opens it: no letter behind i
 });
 
 test("[CM2] what is chosen before the page knows its folder is chosen for that folder too", async () => {
-  const conversation = await newConversation(yard.kernel, "chosen early");
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "chosen early");
+  const { page, context } = await harness.open(`/c/${conversation}`);
   let answer = () => {};
   const isAnswered = new Promise<void>((done) => {
     answer = done;
@@ -166,15 +166,15 @@ test("[CM2] what is chosen before the page knows its folder is chosen for that f
   expect(await workspace.textContent()).toBe("Blockyard");
   answer();
   await expect.poll(() => workspace.textContent()).toBe("root");
-  await page.goto(yard.running.url);
+  await page.goto(harness.running.url);
   await page.getByRole("heading", { name: "New task in root" }).waitFor();
   await page.getByRole("button", { name: "Model: an-early-one" }).waitFor();
   await context.close();
 });
 
 test("[CM2] what is chosen holds for its conversation, and for the next one; it goes along with the prompt", async () => {
-  const conversation = await newConversation(yard.kernel, "chosen");
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "chosen");
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await picker(page, "Model").click();
   await page.keyboard.type("opus-of-mine");
   await page.getByRole("option", { name: "Use “opus-of-mine”" }).click();
@@ -184,34 +184,34 @@ test("[CM2] what is chosen holds for its conversation, and for the next one; it 
   await prompt(page).fill(plan({ heard }));
   await page.keyboard.press("Enter");
   await page.waitForSelector("footer.turn:not(.running)");
-  const turns = await yard.kernel.turns(conversation);
+  const turns = await harness.kernel.turns(conversation);
   expect(isProblem(turns) ? turns : turns.length).toBe(1);
   await page.reload();
   await page.getByRole("button", { name: "Model: opus-of-mine" }).waitFor();
   await page.getByRole("button", { name: "Mode: Plan" }).waitFor();
-  await page.goto(yard.running.url);
+  await page.goto(harness.running.url);
   await page.getByRole("button", { name: "Model: opus-of-mine" }).waitFor();
   expect(readFileSync(heard, "utf8")).toContain("recording");
   await context.close();
 });
 
 test("[CM2] a mode that the server has had is not taken for a newer choice when the mode goes back", async () => {
-  const conversation = await newConversation(yard.kernel, "back");
+  const conversation = await newConversation(harness.kernel, "back");
   const becomes = async (mode: string) => {
-    const plan = (draft: Parameters<Parameters<Yard["kernel"]["write"]>[1]["plan"]>[0]) => {
+    const plan = (draft: Parameters<Parameters<PageHarness["kernel"]["write"]>[1]["plan"]>[0]) => {
       draft.conversation({ metadata: { mode } });
       return null;
     };
-    await yard.kernel.write(conversation, { agent: "root", plan });
+    await harness.kernel.write(conversation, { agent: "root", plan });
   };
   await becomes("ask");
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await page.getByRole("button", { name: "Mode: Ask" }).click();
   await page.getByRole("menuitemradio", { name: /^Plan/ }).click();
   await page.getByRole("button", { name: "Mode: Plan" }).waitFor();
   // It was sent; then the plan was approved.
   await becomes("plan");
-  await say(yard.kernel, conversation, [{ text: "The page has heard of it." }]);
+  await say(harness.kernel, conversation, [{ text: "The page has heard of it." }]);
   await page.getByText("The page has heard of it.").waitFor();
   await becomes("ask");
   await page.getByRole("button", { name: "Mode: Ask" }).waitFor();
@@ -219,8 +219,8 @@ test("[CM2] a mode that the server has had is not taken for a newer choice when 
 });
 
 test("[CM3] the field grows with what is written; a draft is there again after a reload, each in its place", async () => {
-  const conversation = await newConversation(yard.kernel, "draft");
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "draft");
+  const { page, context } = await harness.open(`/c/${conversation}`);
   const height = () => prompt(page).evaluate((field) => field.clientHeight);
   const before = await height();
   await prompt(page).fill("one\ntwo\nthree\nfour\nfive");
@@ -228,10 +228,10 @@ test("[CM3] the field grows with what is written; a draft is there again after a
   await page.reload();
   await expect.poll(() => prompt(page).inputValue()).toBe("one\ntwo\nthree\nfour\nfive");
   expect(await height()).toBeGreaterThan(before + 30);
-  await page.goto(yard.running.url);
+  await page.goto(harness.running.url);
   await prompt(page).waitFor();
   expect(await prompt(page).inputValue()).toBe("");
-  await page.goto(`${yard.running.url}/c/${conversation}`);
+  await page.goto(`${harness.running.url}/c/${conversation}`);
   await prompt(page).fill("");
   await page.reload();
   await prompt(page).waitFor();
@@ -240,9 +240,9 @@ test("[CM3] the field grows with what is written; a draft is there again after a
 });
 
 test("[CM4] arrow up in an empty field goes back through earlier prompts, over a reload", async () => {
-  const { page, context } = await yard.open("/");
+  const { page, context } = await harness.open("/");
   for (const what of ["first", "second"]) {
-    await page.goto(yard.running.url);
+    await page.goto(harness.running.url);
     await prompt(page).fill(plan({ what }));
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/c\//);
@@ -260,9 +260,9 @@ test("[CM4] arrow up in an empty field goes back through earlier prompts, over a
 });
 
 test("[CM5] an @ completes files of the workspace; they can be added to the context, and taken out", async () => {
-  const conversation = await newConversation(yard.kernel, "mentions");
-  await say(yard.kernel, conversation, [{ text: "hello", role: "user" }]);
-  const { page, complaints, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "mentions");
+  await say(harness.kernel, conversation, [{ text: "hello", role: "user" }]);
+  const { page, complaints, context } = await harness.open(`/c/${conversation}`);
   await prompt(page).click();
   await page.keyboard.type("look at @sto");
   const files = page.getByRole("listbox", { name: "Files" });
@@ -292,7 +292,7 @@ test("[CM5] an @ completes files of the workspace; they can be added to the cont
   const chips = page.getByRole("list", { name: "In the context" });
   await chips.getByText("readme.md").waitFor();
   const included = async () => {
-    const record = await yard.kernel.conversation(conversation);
+    const record = await harness.kernel.conversation(conversation);
     return isProblem(record) ? [] : record.included;
   };
   expect(await included()).toHaveLength(1);
@@ -303,8 +303,8 @@ test("[CM5] an @ completes files of the workspace; they can be added to the cont
 });
 
 test("[CM6] a message that waits behind a long turn stands above the field, and can be removed", async () => {
-  const conversation = await newConversation(yard.kernel, "Long turn");
-  const waiting = await yard.kernel.write(conversation, {
+  const conversation = await newConversation(harness.kernel, "Long turn");
+  const waiting = await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) =>
       draft.create({
@@ -314,24 +314,45 @@ test("[CM6] a message that waits behind a long turn stands above the field, and 
   });
   if (isProblem(waiting)) throw new Error(waiting.message);
   await say(
-    yard.kernel,
+    harness.kernel,
     conversation,
     Array.from({ length: 320 }, (_, i) => ({ text: `Step ${i}` })),
   );
-  const { page, complaints, context } = await yard.open(`/c/${conversation}`);
+  const { page, complaints, context } = await harness.open(`/c/${conversation}`);
   await page.getByText("Step 319").waitFor();
   const queue = page.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
   await queue.getByText("and then the docs").waitFor();
   await queue.getByText("Not sent: the turn was stopped").waitFor();
   await queue.getByRole("button", { name: "Remove this message" }).click();
   await expect.poll(() => queue.count()).toBe(0);
-  expect(await yard.kernel.block(waiting.id)).toMatchObject({ status: "error" });
+  expect(await harness.kernel.block(waiting.id)).toMatchObject({ status: "error" });
   expect(complaints).toEqual([]);
   await context.close();
 });
 
+test("[A41] what is sent now is offered with the first word, and moves no other button", async () => {
+  const conversation = await newConversation(harness.kernel, "under way");
+  await harness.kernel.write(conversation, {
+    agent: "claude",
+    plan: (draft) => {
+      draft.setTurn({ id: "t", provider: "claude", agent: "claude", status: "running", startedAt: draft.at });
+      return null;
+    },
+  });
+  const { page, context } = await harness.open(`/c/${conversation}`, { width: 1400 });
+  const stop = page.getByRole("button", { name: "Stop" });
+  const now = page.getByRole("button", { name: "Send now" });
+  await stop.waitFor();
+  const before = await stop.boundingBox();
+  expect(await now.count()).toBe(0);
+  await prompt(page).fill("And the tests");
+  await now.waitFor();
+  expect(await stop.boundingBox()).toEqual(before);
+  await context.close();
+});
+
 test("[CM6] [CM7] what waits can be moved, edited and removed; Escape twice stops, and holds it", async () => {
-  const { page, complaints, context } = await yard.open("/");
+  const { page, complaints, context } = await harness.open("/");
   await prompt(page).fill(plan({ lines: 1, act: "stay" }));
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/c\//);
@@ -364,13 +385,13 @@ test("[CM6] [CM7] what waits can be moved, edited and removed; Escape twice stop
 });
 
 test("[CM8] a turn that failed is retried, continued, or its prompt written anew, on a branch of its own", async () => {
-  const { page, complaints, context } = await yard.open("/");
+  const { page, complaints, context } = await harness.open("/");
   await prompt(page).fill(plan({ lines: 1, act: "exit1", mark: "one" }));
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/c\//);
   const conversation = new URL(page.url()).pathname.split("/").at(-1) as string;
   const prompts = async () => {
-    const blocks = await yard.kernel.allBlocks(conversation);
+    const blocks = await harness.kernel.allBlocks(conversation);
     if (isProblem(blocks)) return [];
     return blocks.filter(({ role, side }) => role === "user" && !side).map(({ parent }) => parent);
   };

@@ -6,27 +6,27 @@ import { isProblem } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exportFile } from "../../packages/server/src/export/export-file.ts";
-import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+import { newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 
 const FLOW = "graph TD\n  A[Start] --> B{Is it working?}\n  B -->|no| A";
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard();
+  harness = await openHarness();
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 async function openWith(source: string, dark = false) {
-  const conversation = await newConversation(yard.kernel, "diagram");
-  await say(yard.kernel, conversation, [
+  const conversation = await newConversation(harness.kernel, "diagram");
+  await say(harness.kernel, conversation, [
     { text: `Before.\n\n\`\`\`mermaid\n${source}\n\`\`\`\n\nAfter.` },
     { text: "And more." },
   ]);
-  const visit = await yard.open(`/c/${conversation}`, { dark });
+  const visit = await harness.open(`/c/${conversation}`, { dark });
   await visit.page.waitForSelector(".fence-tool");
   return { ...visit, conversation };
 }
@@ -158,10 +158,10 @@ describe("a diagram", () => {
   });
 
   test("[V43] is its source in the exported files", async () => {
-    const conversation = await newConversation(yard.kernel, "diagram");
-    await say(yard.kernel, conversation, [{ text: `\`\`\`mermaid\n${FLOW}\n\`\`\`` }]);
+    const conversation = await newConversation(harness.kernel, "diagram");
+    await say(harness.kernel, conversation, [{ text: `\`\`\`mermaid\n${FLOW}\n\`\`\`` }]);
     for (const format of ["markdown", "html"] as const) {
-      const file = await exportFile(yard.kernel, conversation, format, false);
+      const file = await exportFile(harness.kernel, conversation, format, false);
       if (isProblem(file)) throw new Error(file.message);
       let text = "";
       for await (const piece of file.body) text += piece;

@@ -3,9 +3,9 @@
  * streams in below. What is found to press is pressed; nothing here knows which parts of the page can be opened.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ingest, newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 import { type Found, findAll, pressAll, pressed } from "./page/presses.ts";
 import { toEnd, wheelUp } from "./page/reader.ts";
-import { ingest, newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
 /** Recordings that have, together, every kind of thing that can be opened. */
 const RECORDINGS = [
@@ -20,22 +20,22 @@ const RECORDINGS = [
 ] as const;
 const HEIGHT = 420;
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard();
+  harness = await openHarness();
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 describe("what is opened or closed", () => {
   test.each(RECORDINGS)(
     "[V31] stays where it is, everything that can be, in %s's %s",
     async (provider, name) => {
-      const conversation = await ingest(yard.kernel, provider, name);
-      const { page, context, complaints } = await yard.open(`/c/${conversation}`, { height: HEIGHT });
+      const conversation = await ingest(harness.kernel, provider, name);
+      const { page, context, complaints } = await harness.open(`/c/${conversation}`, { height: HEIGHT });
       await page.waitForSelector("footer.turn");
       await page.mouse.move(640, 200);
       const tried = new Set<string>();
@@ -54,17 +54,17 @@ describe("what is opened or closed", () => {
   test.each(["click", "Enter", "o"])(
     "[V31] stays where it is while text streams in below, by %s, and nothing follows the end then",
     async (way) => {
-      const conversation = await ingest(yard.kernel, "claude", "claude/subagent.jsonl");
-      const [tail = ""] = await say(yard.kernel, conversation, [{ text: "now\n\n", status: "running" }]);
-      const { page, context } = await yard.open(`/c/${conversation}`, { height: 2 * HEIGHT });
+      const conversation = await ingest(harness.kernel, "claude", "claude/subagent.jsonl");
+      const [tail = ""] = await say(harness.kernel, conversation, [{ text: "now\n\n", status: "running" }]);
+      const { page, context } = await harness.open(`/c/${conversation}`, { height: 2 * HEIGHT });
       await page.waitForSelector(`[data-block="${tail}"]`);
       let count = 0;
       /** Text that comes, and is drawn where its row is drawn at all. */
       const stream = async (pieces: number) => {
         for (let i = 0; i < pieces; i++) {
           const last = `word${++count}`;
-          yard.kernel.append(tail, "tester", `some words, ${last}${count % 8 === 0 ? "\n\n" : " "}`);
-          await yard.kernel.drain(tail, "tester");
+          harness.kernel.append(tail, "tester", `some words, ${last}${count % 8 === 0 ? "\n\n" : " "}`);
+          await harness.kernel.drain(tail, "tester");
           await page.waitForFunction(
             ([block, word]) => {
               const row = document.querySelector(`[data-block="${block}"]`);
@@ -97,12 +97,12 @@ describe("what is opened or closed", () => {
   );
 
   test("[V31] is a block's details or its editor: the block stays where it is", async () => {
-    const conversation = await newConversation(yard.kernel, "beside");
+    const conversation = await newConversation(harness.kernel, "beside");
     const long = Array.from({ length: 30 }, (_, i) => ({
       text: `Paragraph ${i}. ${"Words of it. ".repeat(30)}`,
     }));
-    const ids = await say(yard.kernel, conversation, long);
-    const { page, context } = await yard.open(`/c/${conversation}`, { height: 700 });
+    const ids = await say(harness.kernel, conversation, long);
+    const { page, context } = await harness.open(`/c/${conversation}`, { height: 700 });
     const block = page.locator(`[data-block="${ids.at(-1)}"]`);
     await block.waitFor();
     await block.evaluate((element) => Object.assign(element.dataset, { probe: "1" }));
@@ -126,8 +126,8 @@ describe("what is opened or closed", () => {
   });
 
   test("[V31] everything at once: the first block that one sees from its beginning stays", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/subagent.jsonl");
-    const { page, context } = await yard.open(`/c/${conversation}`, { height: HEIGHT });
+    const conversation = await ingest(harness.kernel, "claude", "claude/subagent.jsonl");
+    const { page, context } = await harness.open(`/c/${conversation}`, { height: HEIGHT });
     await page.waitForSelector("footer.turn");
     const first = () =>
       page.evaluate(() => {

@@ -4,23 +4,23 @@
 import { isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
-import { newConversation, openYard, type Visit, type Yard } from "./page/yard.ts";
+import { newConversation, openHarness, type PageHarness, type Visit } from "./page/harness.ts";
 
-let yard: Yard;
+let harness: PageHarness;
 let root: string;
 
 beforeAll(async () => {
-  yard = await openYard();
-  root = yard.root;
+  harness = await openHarness();
+  root = harness.root;
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 async function openFile(filename: string, dark = false): Promise<Visit & { readonly block: string }> {
-  const conversation = await newConversation(yard.kernel, "files");
-  const made = await yard.kernel.write(conversation, {
+  const conversation = await newConversation(harness.kernel, "files");
+  const made = await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) =>
       draft.create({
@@ -33,7 +33,7 @@ async function openFile(filename: string, dark = false): Promise<Visit & { reado
       }),
   });
   if (isProblem(made)) throw new Error(made.message);
-  const visit = await yard.open(`/c/${conversation}`, { dark });
+  const visit = await harness.open(`/c/${conversation}`, { dark });
   await visit.page.waitForSelector(".file-open");
   return { ...visit, block: made.id };
 }

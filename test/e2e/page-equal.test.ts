@@ -16,8 +16,8 @@ import { exportFile } from "../../packages/server/src/export/export-file.ts";
 import { StreamIngest } from "../../packages/server/src/ingest/ingest-stream.ts";
 import { bytesOf, logFilesOf, type Recording } from "../recordings.ts";
 import { allTraits, isEvery, variedRecordings } from "../variety.ts";
+import { newConversation, openHarness, type PageHarness, type Visit } from "./page/harness.ts";
 import { contentOf, type Shown, shownInExport, shownOnPage } from "./page/shown.ts";
-import { newConversation, openYard, type Visit, type Yard } from "./page/yard.ts";
 
 /** A recording comes in so many pieces, a frame apart. */
 const PIECES = 8;
@@ -42,17 +42,17 @@ interface Seat {
   readonly complaints: readonly (readonly string[])[];
 }
 
-let yard: Yard;
+let harness: PageHarness;
 const free: Seat[] = [];
 const waiting: ((seat: Seat) => void)[] = [];
 const folder = mkdtempSync(join(tmpdir(), "blockyard-equal-"));
 
 beforeAll(async () => {
-  yard = await openYard();
+  harness = await openHarness();
   for (let i = 0; i < SEATS; i++) {
     const live = await openTall();
     const later = await openTall();
-    const context = await yard.browser.newContext();
+    const context = await harness.browser.newContext();
     const exported = await context.newPage();
     const complaints = [live.complaints, later.complaints];
     free.push({ live: live.page, later: later.page, exported, complaints });
@@ -60,13 +60,13 @@ beforeAll(async () => {
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
 /** The page alone is high: a window of that height would be drawn as well, for each frame. */
 async function openTall(): Promise<Visit> {
-  const visit = await yard.open("/", { isStill: true });
+  const visit = await harness.open("/", { isStill: true });
   const browser = await visit.context.newCDPSession(visit.page);
   await browser.send("Emulation.setDeviceMetricsOverride", TALL);
   return visit;
@@ -105,7 +105,12 @@ async function play(recording: Recording, conversation: string, pause: () => Pro
   const provider = providers.get(recording.provider);
   if (!provider) throw new Error(recording.provider);
   if (recording.source === "log") {
-    const ingest = new Ingest(yard.kernel, { conversation, agent: provider.name, keep: true, from: 1.7e12 });
+    const ingest = new Ingest(harness.kernel, {
+      conversation,
+      agent: provider.name,
+      keep: true,
+      from: 1.7e12,
+    });
     await ingest.open();
     const events: readonly BlockEvent[] = provider.importLog?.(logFilesOf(recording), "log") ?? [];
     for (const piece of pieces(events)) {
@@ -115,7 +120,7 @@ async function play(recording: Recording, conversation: string, pause: () => Pro
     await ingest.finish();
     return;
   }
-  const stream = new StreamIngest(yard.kernel, { conversation, agent: provider.name, provider });
+  const stream = new StreamIngest(harness.kernel, { conversation, agent: provider.name, provider });
   await stream.open();
   for (const piece of pieces(bytesOf(recording))) {
     await stream.push(piece as Uint8Array);
@@ -176,7 +181,7 @@ function hasAll(page: Page, blocks: number): Promise<boolean> {
 }
 
 async function exportOf(page: Page, conversation: string): Promise<Both> {
-  const file = await exportFile(yard.kernel, conversation, "html", false);
+  const file = await exportFile(harness.kernel, conversation, "html", false);
   if (isProblem(file)) throw new Error(file.message);
   let text = "";
   for await (const piece of file.body) text += piece;
@@ -195,12 +200,12 @@ test.concurrent.for(chosen.map((recording) => [recording.name, recording] as con
   { timeout: TEST_MS },
   ([, recording], { expect }) =>
     onSeat(async ({ live, later, exported, complaints }) => {
-      const conversation = await newConversation(yard.kernel, recording.name);
+      const conversation = await newConversation(harness.kernel, recording.name);
       await goTo(live, conversation);
       await play(recording, conversation, () =>
         live.evaluate(() => new Promise<void>((done) => requestAnimationFrame(() => done()))),
       );
-      const record = await yard.kernel.conversation(conversation);
+      const record = await harness.kernel.conversation(conversation);
       if (isProblem(record)) throw new Error(record.message);
       await (loaded.has(recording) ? load : goTo)(later, conversation);
       // A page looks the same between two pieces as at the end: whether the last one has come is seen in what it shows.

@@ -8,21 +8,21 @@ import { isProblem } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
-import { openYard, type Yard } from "./page/yard.ts";
+import { openHarness, type PageHarness } from "./page/harness.ts";
 
-let yard: Yard;
+let harness: PageHarness;
 let root: string;
 
 beforeAll(async () => {
-  yard = await openYard();
-  root = yard.root;
+  harness = await openHarness();
+  root = harness.root;
   put("README.md", "# Demo\n");
   put("src/shop.ts", "one\ntwo\nthree\nconst four = 'word';\n");
   put("src/deep/a.ts", "deep\n");
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 function put(path: string, text: string): void {
@@ -34,13 +34,13 @@ const onDisk = (path: string) => readFileSync(join(root, path), "utf8");
 const text = (page: Page) => page.locator(".file-editor .cm-content");
 
 async function openFile(path: string): Promise<Page> {
-  const { page } = await yard.open(`/files?path=${encodeURIComponent(path)}`);
+  const { page } = await harness.open(`/files?path=${encodeURIComponent(path)}`);
   await text(page).waitFor();
   return page;
 }
 
 async function asAgent(tool: string, input: object): Promise<Record<string, unknown>> {
-  const answer = await yard.running.tools.call(
+  const answer = await harness.running.tools.call(
     { agent: "gardener", role: "agent", by: "token" },
     tool,
     input,
@@ -51,7 +51,7 @@ async function asAgent(tool: string, input: object): Promise<Record<string, unkn
 
 describe("the tree", () => {
   test("[V12] is walked by keyboard, reads folders when they are opened, and opens files", async () => {
-    const { page, complaints } = await yard.open("/");
+    const { page, complaints } = await harness.open("/");
     await page.getByRole("button", { name: "Side pane" }).click();
     await page.getByRole("tab", { name: "Files" }).click();
     const items = page.getByRole("treeitem");
@@ -76,7 +76,7 @@ describe("the tree", () => {
   });
 
   test("a file is found by a few letters; one that is not there can be made", async () => {
-    const { page } = await yard.open("/");
+    const { page } = await harness.open("/");
     await page.waitForSelector(".composer");
     await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
     await page.keyboard.press("O");
@@ -89,7 +89,7 @@ describe("the tree", () => {
     await page.getByRole("combobox", { name: "Search everything" }).fill("deep");
     await page.locator(".chooser-item", { hasText: "src/deep/a.ts" }).click();
     await page.waitForURL(/path=src%2Fdeep%2Fa\.ts/);
-    await page.goto(`${yard.running.url}/files?path=new.txt`);
+    await page.goto(`${harness.running.url}/files?path=new.txt`);
     await page.getByRole("button", { name: "Create this file" }).click();
     await text(page).click();
     await page.keyboard.type("made here");
@@ -118,7 +118,7 @@ describe("a file", () => {
     put("together.txt", whole.replace("e\n", "E of the disk\n"));
     for (const page of [first, second]) {
       await expect.poll(() => text(page).innerText()).toContain("E of the disk");
-      await expect.poll(() => page.textContent(".file-state")).toContain("saved");
+      await expect.poll(() => page.textContent(".file-state")).toContain("Saved");
     }
     await first.keyboard.press("Control+z"); // both windows are one person's
     await expect.poll(() => onDisk("together.txt")).not.toContain("first");
@@ -142,7 +142,7 @@ describe("a file", () => {
 
   /** Straight into the kernel: no look at the disk comes first. */
   async function asAgentNow(block: string): Promise<void> {
-    const answer = await yard.kernel.writeBlock(block, {
+    const answer = await harness.kernel.writeBlock(block, {
       agent: "gardener",
       plan: (draft) => draft.splice(block, [{ at: 4, del: "two", ins: "two of here" }]),
     });

@@ -4,28 +4,28 @@
 import { isProblem } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ingest, newConversation, openYard, say, type Yard } from "./page/yard.ts";
+import { ingest, newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 
 const BLOCKS = 1_200;
 /** The first search of a server starts its worker. */
 const PATIENT = { timeout: 15_000 };
 
-type Draft = Parameters<Parameters<Yard["kernel"]["write"]>[1]["plan"]>[0];
+type Draft = Parameters<Parameters<PageHarness["kernel"]["write"]>[1]["plan"]>[0];
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard();
+  harness = await openHarness();
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 /** A long conversation with one word in a text at its beginning and in a thought in its middle; the ids of both. */
 async function haystack(): Promise<{ conversation: string; text: string; thought: string }> {
-  const conversation = await newConversation(yard.kernel, "haystack");
-  const ids = await yard.kernel.write(conversation, {
+  const conversation = await newConversation(harness.kernel, "haystack");
+  const ids = await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) => {
       const made: string[] = [];
@@ -75,8 +75,8 @@ async function isSeen(page: Page, block: string): Promise<boolean> {
 
 test("[V5] what is not loaded is found and gone to; what is closed is opened", async () => {
   const { conversation, text, thought } = await haystack();
-  const [tail] = await say(yard.kernel, conversation, [{ text: "Still ", status: "running" }]);
-  const { page, context, complaints } = await yard.open(`/c/${conversation}`);
+  const [tail] = await say(harness.kernel, conversation, [{ text: "Still ", status: "running" }]);
+  const { page, context, complaints } = await harness.open(`/c/${conversation}`);
   await page.waitForSelector(`[data-block="${tail}"]`);
   await find(page, "quokka");
   await expect.poll(() => told(page), PATIENT).toBe("– of 2");
@@ -90,8 +90,8 @@ test("[V5] what is not loaded is found and gone to; what is closed is opened", a
   await page.keyboard.press("Enter");
   await expect.poll(() => isSeen(page, thought), PATIENT).toBe(true);
   expect(await page.locator(`[data-block="${thought}"] .thinking-body`).textContent()).toContain("Quokka");
-  yard.kernel.append(tail as string, "tester", "writing of a quokka");
-  await yard.kernel.drain(tail as string, "tester");
+  harness.kernel.append(tail as string, "tester", "writing of a quokka");
+  await harness.kernel.drain(tail as string, "tester");
   // More than one page of answers: all are counted.
   await page.getByRole("textbox", { name: "Find in this conversation" }).fill("some words");
   const all = Array.from({ length: BLOCKS }, (_, i) => i % 30).reduce((sum, count) => sum + count, 0);
@@ -108,12 +108,12 @@ test("[V5] what is not loaded is found and gone to; what is closed is opened", a
 test("[V5] a call is found by the name of its tool, as it reads here and as its provider has it", async () => {
   const { conversation } = await haystack();
   const metadata = { toolUseId: "t", toolName: "WebSearch" };
-  const call = await yard.kernel.write(conversation, {
+  const call = await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) => draft.create({ kind: "tool_call", role: "model", text: "{}", status: "done", metadata }),
   });
   if (isProblem(call)) throw new Error(call.message);
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await page.waitForSelector(`[data-block="${call.id}"]`);
   await find(page, "search the web");
   // Of calls that are not loaded nobody knows the names.
@@ -126,13 +126,13 @@ test("[V5] a call is found by the name of its tool, as it reads here and as its 
 });
 
 test("[V5] a sub-agent's work is opened for what is found in it; what is nowhere is said to be", async () => {
-  const conversation = await ingest(yard.kernel, "claude", "claude/subagent.jsonl");
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await ingest(harness.kernel, "claude", "claude/subagent.jsonl");
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await page
     .getByRole("button", { name: /^Agent/ })
     .first()
     .waitFor();
-  const blocks = await yard.kernel.store.blocks({ conversation, order: "first", limit: 200 });
+  const blocks = await harness.kernel.store.blocks({ conversation, order: "first", limit: 200 });
   // Words of a call in the sub-agent's work, which nothing outside of it has: the first match is there.
   const call = blocks.find(({ metadata, side }) => metadata["toolName"] === "Bash" && side);
   expect(await page.locator('article[data-depth="1"]').count()).toBe(0);
@@ -147,13 +147,13 @@ test("[V5] a sub-agent's work is opened for what is found in it; what is nowhere
 });
 
 test("[V39] all matches are counted and marked, and gone through one by one", async () => {
-  const conversation = await newConversation(yard.kernel, "marks");
+  const conversation = await newConversation(harness.kernel, "marks");
   const far = `${"A line of its own.\n\n".repeat(120)}The last *num*bat.`;
-  const [first, second] = await say(yard.kernel, conversation, [
+  const [first, second] = await say(harness.kernel, conversation, [
     { text: "A numbat, a NUMBAT and `numbat`.", status: "done" },
     { text: far, status: "done" },
   ]);
-  const { page, context, complaints } = await yard.open(`/c/${conversation}`);
+  const { page, context, complaints } = await harness.open(`/c/${conversation}`);
   await page.waitForSelector(`[data-block="${second}"]`);
   await find(page, "numbat");
   await expect.poll(() => told(page), PATIENT).toBe("– of 3");
@@ -197,24 +197,24 @@ test("[V39] all matches are counted and marked, and gone through one by one", as
 });
 
 test("[V82] a block that is being written is counted as it grows, and no less when it ends", async () => {
-  const conversation = await newConversation(yard.kernel, "grows");
-  const [, growing] = await say(yard.kernel, conversation, [
+  const conversation = await newConversation(harness.kernel, "grows");
+  const [, growing] = await say(harness.kernel, conversation, [
     { text: "One numbat." },
     { text: "It begins.", status: "running" },
   ]);
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await page.waitForSelector(`[data-block="${growing}"]`);
   await find(page, "numbat");
   await expect.poll(() => told(page), PATIENT).toBe("– of 1");
   for (const count of [2, 3, 4]) {
-    yard.kernel.append(growing as string, "tester", " A numbat.");
+    harness.kernel.append(growing as string, "tester", " A numbat.");
     await expect.poll(() => told(page), PATIENT).toBe(`– of ${count}`);
   }
   const ended = { agent: "tester", plan: (draft: Draft) => draft.status(growing as string, "done") };
-  expect(await yard.kernel.write(conversation, ended)).not.toHaveProperty("problem");
+  expect(await harness.kernel.write(conversation, ended)).not.toHaveProperty("problem");
   await page.waitForSelector(`[data-block="${growing}"][data-status="done"]`);
   // What is told after the end has been counted after it.
-  await say(yard.kernel, conversation, [{ text: "A numbat of its own." }]);
+  await say(harness.kernel, conversation, [{ text: "A numbat of its own." }]);
   await expect.poll(() => told(page), PATIENT).toBe("– of 5");
   await page.keyboard.press("Shift+Enter");
   await expect.poll(() => told(page), PATIENT).toBe("5 of 5");
@@ -223,7 +223,7 @@ test("[V82] a block that is being written is counted as it grows, and no less wh
 
 test("[Q32] searching everything goes on page by page", async () => {
   const { conversation } = await haystack();
-  const { page, complaints } = await yard.open(`/c/${conversation}`);
+  const { page, complaints } = await harness.open(`/c/${conversation}`);
   await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
   await page.keyboard.press("/");
   await page.getByRole("combobox", { name: "Search everything" }).fill("some words");
@@ -243,9 +243,9 @@ test("[Q32] searching everything goes on page by page", async () => {
 });
 
 test("[V160] what was found takes no focus from where the reader has gone meanwhile", async () => {
-  const found = await newConversation(yard.kernel, "far away");
-  const [block] = await say(yard.kernel, found, [{ text: "A lone wombat." }]);
-  const { page, context } = await yard.open("/");
+  const found = await newConversation(harness.kernel, "far away");
+  const [block] = await say(harness.kernel, found, [{ text: "A lone wombat." }]);
+  const { page, context } = await harness.open("/");
   // What the server says is held back for as long as the reader is faster.
   const held: (() => void)[] = [];
   let isHeld = false;

@@ -6,17 +6,17 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isProblem, type JsonObject, KINDS, type Kind } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 import { hostileDiagrams, hostilePayloads } from "./page/hostile.ts";
 import { toEnd } from "./page/reader.ts";
-import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
-let yard: Yard;
+let harness: PageHarness;
 let canary: Server;
 let canaryUrl: string;
 const asked: string[] = [];
 
 beforeAll(async () => {
-  yard = await openYard();
+  harness = await openHarness();
   canary = createServer((request, response) => {
     asked.push(request.url ?? "");
     response.end();
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   canary?.close();
-  await yard?.close();
+  await harness?.close();
 });
 
 /** Metadata of each kind, with the payload in every field that holds a text. */
@@ -76,10 +76,10 @@ describe("hostile payloads", () => {
   test.each(KINDS)("[R37] every payload in every field of a %s", async (kind) => {
     const payloads = hostilePayloads(canaryUrl);
     expect(payloads.length).toBeGreaterThan(270);
-    const conversation = await newConversation(yard.kernel, payloads[0] as string);
+    const conversation = await newConversation(harness.kernel, payloads[0] as string);
     let refused = 0;
     for (let i = 0; i < payloads.length; i += 50) {
-      const written = await yard.kernel.write(conversation, {
+      const written = await harness.kernel.write(conversation, {
         agent: "tester",
         plan: (draft) => {
           for (const payload of payloads.slice(i, i + 50)) {
@@ -98,7 +98,7 @@ describe("hostile payloads", () => {
       expect(isProblem(written)).toBe(false);
     }
     expect(refused).toBe(0);
-    const { page, complaints } = await yard.open(`/c/${conversation}`, { height: 2_400 });
+    const { page, complaints } = await harness.open(`/c/${conversation}`, { height: 2_400 });
     await page.waitForSelector("article");
     await page.evaluate(() =>
       document
@@ -141,13 +141,13 @@ describe("hostile payloads", () => {
       { citations: many(20_000, (at) => ({ url: `https://example.org/${at}`, title: `${at}` })) },
     ],
   ])("[V175] a %s with more %s than anybody reads stays a page that answers", async (kind, _, metadata) => {
-    const conversation = await newConversation(yard.kernel, "many");
-    const written = await yard.kernel.write(conversation, {
+    const conversation = await newConversation(harness.kernel, "many");
+    const written = await harness.kernel.write(conversation, {
       agent: "tester",
       plan: (draft) => draft.create({ kind, role: "model", text: "many", status: "done", metadata }),
     });
     expect(isProblem(written) && written.message).toBe(false);
-    const { page } = await yard.open(`/c/${conversation}`);
+    const { page } = await harness.open(`/c/${conversation}`);
     await page.waitForSelector("article");
     await page.waitForTimeout(500);
     expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(20_000);
@@ -192,16 +192,16 @@ describe("hostile payloads", () => {
       4,
     ],
   ])("[AC330] what a %s says is spelt out wherever it stands", async (_, asks, times) => {
-    const conversation = await newConversation(yard.kernel, "asked");
+    const conversation = await newConversation(harness.kernel, "asked");
     const ask = { id: "a", state: "asked", title: "Asked", input: {}, ...asks };
     const metadata = { toolName: "Ask", toolUseId: "q", stage: "running", ask };
-    const written = await yard.kernel.write(conversation, {
+    const written = await harness.kernel.write(conversation, {
       agent: "tester",
       plan: (draft) =>
         draft.create({ kind: "tool_call", role: "model", text: "{}", status: "running", metadata }),
     });
     expect(isProblem(written) && written.message).toBe(false);
-    const { page } = await yard.open(`/c/${conversation}`);
+    const { page } = await harness.open(`/c/${conversation}`);
     const shown = page.locator("article form");
     await shown.waitFor();
     const words = await shown.innerText();
@@ -212,13 +212,13 @@ describe("hostile payloads", () => {
 
   test("[R37] every diagram, drawn: what is shown has no script and points nowhere", async () => {
     const sources = hostileDiagrams(canaryUrl);
-    const conversation = await newConversation(yard.kernel, "diagrams");
-    const { page, complaints } = await yard.open(`/c/${conversation}`);
+    const conversation = await newConversation(harness.kernel, "diagrams");
+    const { page, complaints } = await harness.open(`/c/${conversation}`);
     // In every document, the frame's too.
     await page.addInitScript(() => Object.assign(window, { hits: 0 }));
     const drawn: string[] = [];
     for (const source of sources) {
-      const [block = ""] = await say(yard.kernel, conversation, [
+      const [block = ""] = await say(harness.kernel, conversation, [
         { text: `\`\`\`mermaid\n${source}\n\`\`\`` },
       ]);
       const row = page.locator(`[data-block="${block}"]`);

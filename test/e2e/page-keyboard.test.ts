@@ -4,9 +4,9 @@
  */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 import { Keyboard } from "./page/keyboard.ts";
 import { StandIn } from "./page/stand-in.ts";
-import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
 const QUESTION = {
   ...{ question: "Which way to round?", header: "Rounding", multiSelect: false },
@@ -17,23 +17,27 @@ const NOON = "Now write the receipts";
 const EVENING = "Write them shorter instead";
 
 let standIn: StandIn;
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
   standIn = new StandIn();
-  yard = await openYard({ claude: standIn.program, workspace: "shop" });
-  standIn.cwd = yard.root;
+  harness = await openHarness({ claude: standIn.program, workspace: "shop" });
+  standIn.cwd = harness.root;
   standIn.teach(MORNING, [
     { asks: "Bash", input: { command: "npm test", description: "Run the tests" } },
     { asks: "AskUserQuestion", input: { questions: [QUESTION] } },
     { asks: "ExitPlanMode", input: { plan: "# Plan\n\n1. Multiply first\n" } },
     {
       calls: "Write",
-      input: { file_path: `${yard.root}/src/price.ts`, content: "export const half = 0.5;\n" },
+      input: { file_path: `${harness.root}/src/price.ts`, content: "export const half = 0.5;\n" },
       result: "File created successfully",
       more: {
         tool_use_result: {
-          ...{ type: "create", filePath: `${yard.root}/src/price.ts`, content: "export const half = 0.5;\n" },
+          ...{
+            type: "create",
+            filePath: `${harness.root}/src/price.ts`,
+            content: "export const half = 0.5;\n",
+          },
           ...{ structuredPatch: [], originalFile: null, userModified: false },
         },
       },
@@ -45,7 +49,7 @@ beforeAll(async () => {
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
   standIn?.remove();
 });
 
@@ -235,11 +239,11 @@ const DAY: readonly (readonly [string, (day: Day) => Promise<void>])[] = [
 ];
 
 test("[V130] a whole day by keyboard alone: whatever has the focus is on the screen, and seen to have it", async () => {
-  const fruit = await newConversation(yard.kernel, "The fruit list");
-  await say(yard.kernel, fruit, [{ text: "Seven plums and nine pears." }]);
-  const notes = await newConversation(yard.kernel, "Yesterday's notes");
-  await say(yard.kernel, notes, [{ text: "Nothing of note." }]);
-  const { page, complaints, context } = await yard.open("/", { width: 1400, height: 900 });
+  const fruit = await newConversation(harness.kernel, "The fruit list");
+  await say(harness.kernel, fruit, [{ text: "Seven plums and nine pears." }]);
+  const notes = await newConversation(harness.kernel, "Yesterday's notes");
+  await say(harness.kernel, notes, [{ text: "Nothing of note." }]);
+  const { page, complaints, context } = await harness.open("/", { width: 1400, height: 900 });
   await page.addInitScript(watchPointer);
   await page.evaluate(watchPointer);
   const day = { page, keys: new Keyboard(page) };

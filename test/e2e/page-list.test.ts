@@ -6,26 +6,26 @@ import { isProblem } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
-import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+import { newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 
 const RECORDING = fileURLToPath(
   new URL("../../packages/providers/fixtures/claude/text-markdown.jsonl", import.meta.url),
 );
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard({ fakeClaude: true });
+  harness = await openHarness({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 const entry = (page: Page, title: string) => page.locator(".conversation-list li", { hasText: title });
 
 async function setTurn(conversation: string, status: "running" | "done"): Promise<void> {
-  const answer = await yard.kernel.write(conversation, {
+  const answer = await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) => {
       draft.setTurn({ id: "t1", provider: "claude", agent: "tester", status, startedAt: draft.at });
@@ -37,14 +37,14 @@ async function setTurn(conversation: string, status: "running" | "done"): Promis
 
 describe("the list", () => {
   test("[V9] follows what happens elsewhere, without asking: new, running, new since one looked", async () => {
-    const first = await newConversation(yard.kernel, "the first one");
-    const { page } = await yard.open(`/c/${first}`);
+    const first = await newConversation(harness.kernel, "the first one");
+    const { page } = await harness.open(`/c/${first}`);
     await entry(page, "the first one").waitFor();
     const sent: string[] = [];
     const network = await page.context().newCDPSession(page);
     await network.send("Network.enable");
     network.on("Network.webSocketFrameSent", ({ response }) => sent.push(response.payloadData));
-    const second = await newConversation(yard.kernel, "the second one");
+    const second = await newConversation(harness.kernel, "the second one");
     await entry(page, "the second one").waitFor();
     await setTurn(second, "running");
     await entry(page, "the second one").getByText("Running").waitFor();
@@ -56,7 +56,7 @@ describe("the list", () => {
     expect(await entry(page, "the first one").locator(".unread-dot").count()).toBe(0);
     await entry(page, "the second one").locator("a").click();
     await expect.poll(() => page.locator(".unread-dot").count()).toBe(0);
-    await say(yard.kernel, first, [{ text: "news" }]);
+    await say(harness.kernel, first, [{ text: "news" }]);
     await entry(page, "the first one").locator(".unread-dot").waitFor();
     await page.getByRole("searchbox", { name: "Filter conversations" }).fill("unread");
     await expect.poll(() => page.locator(".conversation-list li").count()).toBe(1);
@@ -68,8 +68,8 @@ describe("the list", () => {
   });
 
   test("titles: by key in the head, by menu in the list; the other side sees it", async () => {
-    const conversation = await newConversation(yard.kernel, "old name");
-    const { page } = await yard.open(`/c/${conversation}`);
+    const conversation = await newConversation(harness.kernel, "old name");
+    const { page } = await harness.open(`/c/${conversation}`);
     await page.waitForSelector(".title button");
     await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
     await page.keyboard.press("t");
@@ -86,9 +86,9 @@ describe("the list", () => {
   });
 
   test("[V7] what is written and not sent stays with its conversation", async () => {
-    const first = await newConversation(yard.kernel, "drafts one");
-    await newConversation(yard.kernel, "drafts two");
-    const { page } = await yard.open(`/c/${first}`);
+    const first = await newConversation(harness.kernel, "drafts one");
+    await newConversation(harness.kernel, "drafts two");
+    const { page } = await harness.open(`/c/${first}`);
     const prompt = page.getByRole("textbox", { name: "Prompt" });
     await prompt.fill("half a thought");
     await entry(page, "drafts two").locator("a").click();
@@ -100,9 +100,9 @@ describe("the list", () => {
   });
 
   test("[V29] commands are those that can do something here", async () => {
-    const conversation = await newConversation(yard.kernel, "something to command");
-    await say(yard.kernel, conversation, [{ text: "a block" }]);
-    const { page } = await yard.open("/");
+    const conversation = await newConversation(harness.kernel, "something to command");
+    await say(harness.kernel, conversation, [{ text: "a block" }]);
+    const { page } = await harness.open("/");
     const offered = async () => {
       await page.keyboard.press("Control+k");
       await page.locator(".chooser-item").first().waitFor();
@@ -121,8 +121,8 @@ describe("the list", () => {
   });
 
   test("[V12] the archive: out of the list, below it, and back; axe finds nothing", async () => {
-    const conversation = await newConversation(yard.kernel, "put away");
-    const { page } = await yard.open(`/c/${conversation}`);
+    const conversation = await newConversation(harness.kernel, "put away");
+    const { page } = await harness.open(`/c/${conversation}`);
     await entry(page, "put away").waitFor();
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Commands" }).fill("archive the");
@@ -143,7 +143,7 @@ describe("the list", () => {
 
 describe("messages that wait", () => {
   test("[V10] [D15] are shown at the composer, taken back one by one, and said when their turn comes", async () => {
-    const { page, complaints } = await yard.open("/");
+    const { page, complaints } = await harness.open("/");
     const prompt = page.getByRole("textbox", { name: "Prompt" });
     const send = async (text: string) => {
       await prompt.fill(text);
@@ -166,7 +166,7 @@ describe("messages that wait", () => {
     await expect.poll(() => prompt.inputValue()).toBe("write me anew");
     expect(await page.locator(".queue li").count()).toBe(1);
     // Another window has the same queue. A stop sends nothing; what waited is sent when somebody says so, at either.
-    const other = await yard.open(new URL(page.url()).pathname);
+    const other = await harness.open(new URL(page.url()).pathname);
     await expect.poll(() => other.page.locator(".queue li").count()).toBe(1);
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
@@ -186,7 +186,7 @@ describe("messages that wait", () => {
 });
 
 test("[V10] [V36] a message that waits is taken back with its files", async () => {
-  const { page } = await yard.open("/");
+  const { page } = await harness.open("/");
   const prompt = page.getByRole("textbox", { name: "Prompt" });
   await prompt.fill(JSON.stringify({ recording: RECORDING, lines: 6, act: "stay" }));
   await page.keyboard.press("Enter");
@@ -207,7 +207,7 @@ test("[V10] [V36] a message that waits is taken back with its files", async () =
 });
 
 test("[CM7] who stops a turn hears that it stops, and that it was stopped", async () => {
-  const { page, complaints } = await yard.open("/");
+  const { page, complaints } = await harness.open("/");
   const prompt = page.getByRole("textbox", { name: "Prompt" });
   await prompt.fill(JSON.stringify({ recording: RECORDING, lines: 6, act: "stay", deaf: true }));
   await page.keyboard.press("Enter");
@@ -222,17 +222,17 @@ test("[CM7] who stops a turn hears that it stops, and that it was stopped", asyn
 });
 
 test("[V3] what was on the screen is not counted as new", async () => {
-  const conversation = await newConversation(yard.kernel, "counted");
-  await say(yard.kernel, conversation, [{ text: "the first" }]);
-  const { page, complaints } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "counted");
+  await say(harness.kernel, conversation, [{ text: "the first" }]);
+  const { page, complaints } = await harness.open(`/c/${conversation}`);
   // Who edits does not follow the end.
   await page.locator("article", { hasText: "the first" }).click();
   await page.keyboard.press("e");
   await page.getByRole("button", { name: "Done" }).click();
-  await say(yard.kernel, conversation, [{ text: "seen one" }, { text: "seen two" }]);
+  await say(harness.kernel, conversation, [{ text: "seen one" }, { text: "seen two" }]);
   await page.locator("article", { hasText: "seen two" }).waitFor();
   await say(
-    yard.kernel,
+    harness.kernel,
     conversation,
     Array.from({ length: 40 }, (_, i) => ({ text: `below ${i}` })),
   );
@@ -243,11 +243,11 @@ test("[V3] what was on the screen is not counted as new", async () => {
 
 test("[V156] find, an editor and a block's details are put away when the page goes elsewhere", async () => {
   const [here, there] = [
-    await newConversation(yard.kernel, "left behind"),
-    await newConversation(yard.kernel, "gone to"),
+    await newConversation(harness.kernel, "left behind"),
+    await newConversation(harness.kernel, "gone to"),
   ];
-  for (const id of [here, there]) await say(yard.kernel, id, [{ text: "Words to find" }]);
-  const { page, complaints } = await yard.open(`/c/${here}`);
+  for (const id of [here, there]) await say(harness.kernel, id, [{ text: "Words to find" }]);
+  const { page, complaints } = await harness.open(`/c/${here}`);
   const details = page.getByRole("complementary", { name: "Block details" });
   const opened = [
     { key: "Control+f", shown: page.getByRole("textbox", { name: "Find in this conversation" }) },
@@ -274,9 +274,9 @@ test("[V156] find, an editor and a block's details are put away when the page go
 
 describe("a long list", () => {
   test("[V9] of very many, the first are drawn and the filter finds all", async () => {
-    const oldest = await newConversation(yard.kernel, "the needle below");
-    await Promise.all(Array.from({ length: 700 }, (_, i) => newConversation(yard.kernel, `hay ${i}`)));
-    const { page } = await yard.open("/");
+    const oldest = await newConversation(harness.kernel, "the needle below");
+    await Promise.all(Array.from({ length: 700 }, (_, i) => newConversation(harness.kernel, `hay ${i}`)));
+    const { page } = await harness.open("/");
     await page.getByText(/more: filter to see them/).waitFor();
     expect(await page.locator(".conversation-list li").count()).toBeLessThan(400);
     await page.getByRole("searchbox", { name: "Filter conversations" }).fill("the needle");

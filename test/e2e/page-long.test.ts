@@ -1,18 +1,18 @@
 /** A result of very many lines: opened, it is there at once, and its lines are made where one looks. */
 import { isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newConversation, openYard, type Yard } from "./page/yard.ts";
+import { newConversation, openHarness, type PageHarness } from "./page/harness.ts";
 
 const LINES = 60_000;
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard();
+  harness = await openHarness();
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 /** What each kind shows besides its text, where all of it is one endless word. */
@@ -42,9 +42,9 @@ const ENDLESS: Readonly<Record<string, (word: string) => object>> = {
 
 test.each(Object.keys(ENDLESS))("[V44] no word of a %s is too long to be laid out", async (name) => {
   const word = "x".repeat(60_000);
-  const conversation = await newConversation(yard.kernel, "words");
+  const conversation = await newConversation(harness.kernel, "words");
   const kind = (name === "asks" ? "tool_call" : name) as "text";
-  const made = await yard.kernel.write(conversation, {
+  const made = await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) =>
       draft.create({
@@ -56,7 +56,7 @@ test.each(Object.keys(ENDLESS))("[V44] no word of a %s is too long to be laid ou
       }),
   });
   if (isProblem(made)) throw new Error(made.message);
-  const { page, complaints } = await yard.open(`/c/${conversation}`);
+  const { page, complaints } = await harness.open(`/c/${conversation}`);
   await page.waitForSelector("article");
   for (let i = 0; i < 3; i++)
     await page.evaluate(async () => {
@@ -84,9 +84,9 @@ test.each(Object.keys(ENDLESS))("[V44] no word of a %s is too long to be laid ou
 });
 
 async function longResult(kind: "tool_result" | "code"): Promise<string> {
-  const conversation = await newConversation(yard.kernel, `a long ${kind}`);
+  const conversation = await newConversation(harness.kernel, `a long ${kind}`);
   const text = Array.from({ length: LINES }, (_, i) => `line ${i + 1} of many`).join("\n");
-  const made = await yard.kernel.write(conversation, {
+  const made = await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) =>
       draft.create({
@@ -104,7 +104,7 @@ async function longResult(kind: "tool_result" | "code"): Promise<string> {
 test.each(["tool_result", "code"] as const)(
   "[V30] the lines of a long %s are made where one looks",
   async (kind) => {
-    const { page, complaints } = await yard.open(`/c/${await longResult(kind)}`);
+    const { page, complaints } = await harness.open(`/c/${await longResult(kind)}`);
     await page.getByRole("button", { name: /^Show/ }).click();
     await page.getByText("line 1 of many", { exact: false }).first().waitFor();
     const made = () => page.locator(".chunk .line").count();

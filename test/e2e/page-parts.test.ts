@@ -4,14 +4,14 @@
 import { type Draft, isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exportFile } from "../../packages/server/src/export/export-file.ts";
-import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+import { newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard();
+  harness = await openHarness();
 }, 180_000);
-afterAll(() => yard?.close());
+afterAll(() => harness?.close());
 
 function must<T>(value: T): Exclude<T, { problem: string }> {
   if (isProblem(value)) throw new Error(value.message);
@@ -19,15 +19,15 @@ function must<T>(value: T): Exclude<T, { problem: string }> {
 }
 
 test("[V13] a part that cannot be loaded says so, and the rest of the page goes on", async () => {
-  const conversation = await newConversation(yard.kernel, "Parts");
-  await say(yard.kernel, conversation, [{ text: "Still here." }]);
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "Parts");
+  await say(harness.kernel, conversation, [{ text: "Still here." }]);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await page.getByText("Still here.").waitFor(); // signed in: another tab is, too
   await page.close();
   const later = await context.newPage();
   for (const part of ["overlays", "pane", "editor"])
     await later.route(`**/assets/${part}-*.js`, (route) => route.abort());
-  await later.goto(`${yard.running.url}/c/${conversation}`);
+  await later.goto(`${harness.running.url}/c/${conversation}`);
   await later.getByText("Still here.").waitFor();
 
   const said = later.getByText("Couldn't load this part of the page");
@@ -51,11 +51,11 @@ test("[V13] a part that cannot be loaded says so, and the rest of the page goes 
 });
 
 test("[V154] a line of a prompt is a line, on the page and in the exported file", async () => {
-  const conversation = await newConversation(yard.kernel, "Lines");
+  const conversation = await newConversation(harness.kernel, "Lines");
   const text = "first line\nsecond line\n- one\n  more";
-  await say(yard.kernel, conversation, [{ text, role: "user" }, { text }]);
-  const { page, context } = await yard.open(`/c/${conversation}`);
-  const file = must(await exportFile(yard.kernel, conversation, "html", false));
+  await say(harness.kernel, conversation, [{ text, role: "user" }, { text }]);
+  const { page, context } = await harness.open(`/c/${conversation}`);
+  const file = must(await exportFile(harness.kernel, conversation, "html", false));
   const exported = await context.newPage();
   let whole = "";
   for await (const piece of file.body) whole += piece;
@@ -69,9 +69,9 @@ test("[V154] a line of a prompt is a line, on the page and in the exported file"
 });
 
 test("[V7] [V20] what waits for the server is shown: a prompt, and edits that are not saved yet", async () => {
-  const conversation = await newConversation(yard.kernel, "Away");
-  await say(yard.kernel, conversation, [{ text: "Edit me." }]);
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "Away");
+  await say(harness.kernel, conversation, [{ text: "Edit me." }]);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   const open: (() => Promise<void>)[] = [];
   let isAway = false;
   await page.routeWebSocket(/\/v1\/feed/, (socket) => {
@@ -101,7 +101,7 @@ test("[V7] [V20] what waits for the server is shown: a prompt, and edits that ar
 });
 
 test("a conversation that is not there is said to be so, and nothing can be sent to it", async () => {
-  const { page, context } = await yard.open("/c/nowhere");
+  const { page, context } = await harness.open("/c/nowhere");
   await page.getByText("Conversation not found.").waitFor();
   expect(await page.getByRole("textbox", { name: "Prompt" }).count()).toBe(0);
   // What is not there has no name, and cannot be renamed or deleted.
@@ -115,9 +115,9 @@ test("a conversation that is not there is said to be so, and nothing can be sent
 });
 
 test("[V12] a menu is as wide as its longest entry; leaving the editor keeps the focus on the block", async () => {
-  const conversation = await newConversation(yard.kernel, "Menus");
-  await say(yard.kernel, conversation, [{ text: "Edit me." }]);
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "Menus");
+  await say(harness.kernel, conversation, [{ text: "Edit me." }]);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await page.getByText("Edit me.").waitFor();
   await page.getByRole("button", { name: "More", exact: true }).click();
   expect((await page.locator(".menu:popover-open").boundingBox())?.width).toBeLessThan(320);
@@ -133,9 +133,9 @@ test("[V12] a menu is as wide as its longest entry; leaving the editor keeps the
 });
 
 test("[V3] [V10] messages that waited are gone from the field, and the end is still followed", async () => {
-  const conversation = await newConversation(yard.kernel, "They waited");
+  const conversation = await newConversation(harness.kernel, "They waited");
   const said = Array.from({ length: 40 }, (_, i) => ({ text: `Line ${i}.`, role: "user" as const }));
-  const parent = (await say(yard.kernel, conversation, said)).at(-1) as string;
+  const parent = (await say(harness.kernel, conversation, said)).at(-1) as string;
   const mark = { side: true, status: "pending", metadata: { turn: "t", notice: "queued" } } as const;
   const waits = { kind: "text", role: "user", parent, ...mark } as const;
   const ids: string[] = [];
@@ -144,13 +144,13 @@ test("[V3] [V10] messages that waited are gone from the field, and the end is st
       step(draft);
       return null;
     };
-    return yard.kernel.write(conversation, { agent: "tester", plan });
+    return harness.kernel.write(conversation, { agent: "tester", plan });
   };
   await write((draft) => {
     for (const text of ["One.", "Two.", "Three.", "Four."])
       ids.push(must(draft.create({ ...waits, text })).id);
   });
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await expect.poll(() => page.locator(".queue li").count()).toBe(4);
   const belowPx = () =>
     page.locator(".list").evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
@@ -162,16 +162,16 @@ test("[V3] [V10] messages that waited are gone from the field, and the end is st
   });
   await page.locator("article", { hasText: "All" }).waitFor();
   expect(await page.locator(".queue").count()).toBe(0);
-  await say(yard.kernel, conversation, [...said.slice(0, 9), { text: "The last." }]);
+  await say(harness.kernel, conversation, [...said.slice(0, 9), { text: "The last." }]);
   await page.locator("article", { hasText: "The last." }).waitFor();
   await expect.poll(belowPx).toBeLessThan(2);
   await context.close();
 });
 
 test("[V10] a message that never ran is shown as soon as it is known, not after a reload", async () => {
-  const conversation = await newConversation(yard.kernel, "Left over");
-  const [asked = ""] = await say(yard.kernel, conversation, [{ text: "First.", role: "user" }]);
-  const made = await yard.kernel.write(conversation, {
+  const conversation = await newConversation(harness.kernel, "Left over");
+  const [asked = ""] = await say(harness.kernel, conversation, [{ text: "First.", role: "user" }]);
+  const made = await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) =>
       draft.create({
@@ -185,10 +185,10 @@ test("[V10] a message that never ran is shown as soon as it is known, not after 
       }),
   });
   if (isProblem(made)) throw new Error(made.message);
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await page.locator(".queue").getByText("I waited.").waitFor();
   expect(await page.locator("article", { hasText: "I waited." }).count()).toBe(0);
-  await yard.kernel.writeBlock(made.id, {
+  await harness.kernel.writeBlock(made.id, {
     agent: "tester",
     plan: (draft) => draft.status(made.id, "error", { reason: "interrupted" }),
   });

@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 import { type BlockId, isProblem, type JsonObject } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+import { newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 
-type Draft = Parameters<Parameters<Yard["kernel"]["write"]>[1]["plan"]>[0];
+type Draft = Parameters<Parameters<PageHarness["kernel"]["write"]>[1]["plan"]>[0];
 
 const RECORDING = fileURLToPath(
   new URL("../../packages/providers/fixtures/claude/text-markdown.jsonl", import.meta.url),
@@ -16,18 +16,18 @@ const RECORDING = fileURLToPath(
 /** More than a window's texts may have together. */
 const LINES = 60_000;
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard({ fakeClaude: true });
+  harness = await openHarness({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 async function write<T>(conversation: string, plan: (draft: Draft) => T): Promise<T> {
-  const answer = await yard.kernel.write(conversation, { agent: "tester", plan: plan as never });
+  const answer = await harness.kernel.write(conversation, { agent: "tester", plan: plan as never });
   if (isProblem(answer)) throw new Error(answer.message);
   return answer as T;
 }
@@ -44,9 +44,9 @@ const focusedBlock = (page: Page) => page.locator("article.focused").getAttribut
 
 /** A first way of 30 blocks, three of them pruned, and a second one from the middle of it. */
 async function ways(title: string): Promise<{ conversation: string; first: string[]; second: string[] }> {
-  const conversation = await newConversation(yard.kernel, title);
+  const conversation = await newConversation(harness.kernel, title);
   const texts = Array.from({ length: 30 }, (_, i) => ({ text: `First ${i}. ${"Words. ".repeat(60)}` }));
-  const first = await say(yard.kernel, conversation, texts);
+  const first = await say(harness.kernel, conversation, texts);
   const second = await write(conversation, (draft) => {
     for (const id of first.slice(3, 6)) draft.prune(id, true);
     const made: string[] = [];
@@ -63,7 +63,7 @@ async function ways(title: string): Promise<{ conversation: string; first: strin
 test("[V5] a link goes to what is pruned, and to another way; all that is pruned is put back at once", async () => {
   const { first, second } = await ways("links");
   const [pruned, other] = [first[4] as string, first[27] as string];
-  const { page, complaints } = await yard.open(placeOf(pruned));
+  const { page, complaints } = await harness.open(placeOf(pruned));
   await expect.poll(() => focusedBlock(page)).toBe(pruned);
   await page.getByText("3 blocks excluded from context").waitFor();
   await page.getByRole("button", { name: "Include again" }).click();
@@ -79,16 +79,16 @@ test("[V5] a link goes to what is pruned, and to another way; all that is pruned
 
 test("[V16] a prompt goes on from the way that is shown, and is seen there", async () => {
   const { conversation, first, second } = await ways("goes on");
-  const { page } = await yard.open(`/c/${conversation}`);
+  const { page } = await harness.open(`/c/${conversation}`);
   await page.waitForSelector(`[data-block="${second[19]}"]`);
-  await page.goto(`${yard.running.url}${placeOf(first[29] as string)}`);
+  await page.goto(`${harness.running.url}${placeOf(first[29] as string)}`);
   await expect.poll(() => focusedBlock(page)).toBe(first[29]);
   const prompt = JSON.stringify({ recording: RECORDING, lines: 1_000, act: "exit0" });
   await page.getByRole("textbox", { name: "Prompt" }).fill(prompt);
   await page.keyboard.press("Enter");
   await page.waitForSelector("article.role-user");
   const said = (await page.locator("article.role-user").last().getAttribute("data-block")) ?? "";
-  const [block] = await yard.kernel.store
+  const [block] = await harness.kernel.store
     .blocks({ conversation, order: "last", limit: 200 })
     .then((all) => all.filter(({ id }) => id === said));
   expect(block?.parent).toBe(first[29]);
@@ -97,7 +97,7 @@ test("[V16] a prompt goes on from the way that is shown, and is seen there", asy
 });
 
 test("[V15] a sub-agent that asks for leave is seen, also with the tools hidden", async () => {
-  const conversation = await newConversation(yard.kernel, "asks below");
+  const conversation = await newConversation(harness.kernel, "asks below");
   const call = { kind: "tool_call", role: "model", status: "running", text: "{}" } as const;
   const inner = await write(conversation, (draft) => {
     const metadata = { toolName: "Task", stage: "running", input: {} };
@@ -111,7 +111,7 @@ test("[V15] a sub-agent that asks for leave is seen, also with the tools hidden"
     const bash = { toolName: "Bash", stage: "running", input: { command: "make" }, toolUseId: "3" };
     return create(draft, { ...call, parent: task, side: true, metadata: bash });
   });
-  const { page } = await yard.open(`/c/${conversation}`);
+  const { page } = await harness.open(`/c/${conversation}`);
   const task = page.getByRole("button", { name: /^Agent(?!:)/ });
   await task.first().waitFor();
   const question = page.getByRole("region", { name: "Needs approval" });
@@ -131,7 +131,7 @@ test("[V15] a sub-agent that asks for leave is seen, also with the tools hidden"
 });
 
 test("[V81] [V84] a command that asks for leave is marked, and is its title and its text; what is in neither is shown below", async () => {
-  const conversation = await newConversation(yard.kernel, "asks in words");
+  const conversation = await newConversation(harness.kernel, "asks in words");
   const ask = (toolUseId: string, title: string, input: JsonObject) =>
     write(conversation, (draft) => {
       const approval = { id: toolUseId, state: "asked", title, input } as const;
@@ -142,7 +142,7 @@ test("[V81] [V84] a command that asks for leave is marked, and is its title and 
   await ask("1", description, { command: "make", description });
   await ask("2", "Make it?", { command: "make", description });
   await ask("3", description, { command: "make", description, timeout: 5 });
-  const { page } = await yard.open(`/c/${conversation}`);
+  const { page } = await harness.open(`/c/${conversation}`);
   await expect.poll(() => page.locator(".agent-ask .exact").count()).toBe(5);
   const shown = page.locator(".agent-ask .exact, .agent-ask .asked-input dt");
   expect(await shown.allTextContents()).toEqual([
@@ -157,7 +157,7 @@ test("[V81] [V84] a command that asks for leave is marked, and is its title and 
 });
 
 test("[V18] what is closed and was not loaded is copied whole", async () => {
-  const conversation = await newConversation(yard.kernel, "long output");
+  const conversation = await newConversation(harness.kernel, "long output");
   const text = Array.from({ length: LINES }, (_, i) => `line ${i}`).join("\n");
   await write(conversation, (draft) => {
     for (const toolUseId of ["1", "2"]) {
@@ -175,7 +175,7 @@ test("[V18] what is closed and was not loaded is copied whole", async () => {
       });
     }
   });
-  const { page } = await yard.open(`/c/${conversation}`);
+  const { page } = await harness.open(`/c/${conversation}`);
   await page.getByRole("button", { name: "Ran 2 commands" }).click();
   for (const line of await page.getByRole("button", { name: /^Run(?! again)/ }).all()) await line.click();
   const copy = page.getByRole("button", { name: "Copy the output" });
@@ -195,13 +195,13 @@ test("[V18] what is closed and was not loaded is copied whole", async () => {
 });
 
 test("[V19] a long title and a wide table make no page wider than the screen; words stay whole", async () => {
-  const conversation = await newConversation(yard.kernel, "a title that goes on and on ".repeat(8));
+  const conversation = await newConversation(harness.kernel, "a title that goes on and on ".repeat(8));
   const cells = (word: string) => `|${` ${word} |`.repeat(40)}`;
   const table = [cells("column"), cells("---"), cells("somewhat")].join("\n");
-  const [block] = await say(yard.kernel, conversation, [
+  const [block] = await say(harness.kernel, conversation, [
     { text: `${table}\n\nשלום עולם, hello\n\n${"x".repeat(20_000)}` },
   ]);
-  const { page } = await yard.open(`/c/${conversation}`, { width: 360, height: 700 });
+  const { page } = await harness.open(`/c/${conversation}`, { width: 360, height: 700 });
   await page.waitForSelector(`[data-block="${block}"] td`);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   const { lines, isRight } = await page.evaluate(() => {
@@ -223,9 +223,9 @@ test("[V19] a long title and a wide table make no page wider than the screen; wo
 });
 
 test("[V12] an open menu has the keys to itself: Escape closes it and nothing else", async () => {
-  const conversation = await newConversation(yard.kernel, "menu");
-  const [block] = await say(yard.kernel, conversation, [{ text: "one" }]);
-  const { page } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "menu");
+  const [block] = await say(harness.kernel, conversation, [{ text: "one" }]);
+  const { page } = await harness.open(`/c/${conversation}`);
   await page.locator(`[data-block="${block}"]`).focus();
   await page.keyboard.press("i");
   await page.waitForSelector(".inspector");
@@ -240,9 +240,9 @@ test("[V12] an open menu has the keys to itself: Escape closes it and nothing el
 });
 
 test("[V87] a menu takes clicks wherever it stands, also when its block is not pointed at any more", async () => {
-  const conversation = await newConversation(yard.kernel, "menu by pointer");
-  const [, block] = await say(yard.kernel, conversation, [{ text: "one" }, { text: "two\n\n".repeat(8) }]);
-  const { page } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "menu by pointer");
+  const [, block] = await say(harness.kernel, conversation, [{ text: "one" }, { text: "two\n\n".repeat(8) }]);
+  const { page } = await harness.open(`/c/${conversation}`);
   const article = page.locator(`[data-block="${block}"]`);
   await article.hover();
   await article.getByRole("button", { name: "More actions for this block" }).click();
@@ -258,15 +258,15 @@ test("[V87] a menu takes clicks wherever it stands, also when its block is not p
 });
 
 test("[V20] what does not fit into a frame is refused where it is pasted, or goes as a request", async () => {
-  const conversation = await newConversation(yard.kernel, "a lot");
-  const [block] = await say(yard.kernel, conversation, [{ text: "Short." }]);
-  const { page, complaints } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "a lot");
+  const [block] = await say(harness.kernel, conversation, [{ text: "Short." }]);
+  const { page, complaints } = await harness.open(`/c/${conversation}`);
   // What is shown has come through the page's socket: another one would be a cut.
   await page.locator(`[data-block="${block}"]`).waitFor();
   let cuts = 0;
   page.on("websocket", () => cuts++);
   const stored = async () => {
-    const read = await yard.kernel.whole(block as string);
+    const read = await harness.kernel.whole(block as string);
     return isProblem(read) ? "" : read.text;
   };
   await page.locator(`[data-block="${block}"]`).focus();
@@ -292,7 +292,7 @@ test("[V20] what does not fit into a frame is refused where it is pasted, or goe
 });
 
 test("[A41] questions of an agent are a form, a plan and suggestions have buttons", async () => {
-  const conversation = await newConversation(yard.kernel, "asked");
+  const conversation = await newConversation(harness.kernel, "asked");
   const options = [{ label: "luxon", description: "small" }, { label: "temporal" }];
   const questions = [{ id: "1", question: "Which library?", multiple: false, freeText: true, options }];
   const native = { type: "setMode" };
@@ -317,7 +317,7 @@ test("[A41] questions of an agent are a form, a plan and suggestions have button
       create(draft, { kind: "tool_call", role: "model", status: "running", text: "{}", metadata });
     }
   });
-  const { page, complaints } = await yard.open(`/c/${conversation}`);
+  const { page, complaints } = await harness.open(`/c/${conversation}`);
   const form = page.getByRole("region", { name: "Needs an answer" });
   await form.getByRole("radio", { name: /luxon/ }).focus();
   expect(await form.getByRole("button", { name: "Answer", exact: true }).isDisabled()).toBe(true);
@@ -349,8 +349,8 @@ test("[V17] who may only read is offered nothing that writes", async () => {
     };
     return create(draft, { kind: "tool_call", role: "model", status: "running", text: "{}", metadata });
   });
-  const token = yard.running.auth.create("places-wall", "viewer");
-  const { page, complaints } = await yard.open(placeOf(first[4] as string), { token });
+  const token = harness.running.auth.create("places-wall", "viewer");
+  const { page, complaints } = await harness.open(placeOf(first[4] as string), { token });
   await expect.poll(() => focusedBlock(page)).toBe(first[4]);
   await page.locator("article.focused").hover();
   await page.getByRole("button", { name: "Copy this block" }).waitFor();

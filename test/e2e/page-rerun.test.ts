@@ -8,22 +8,22 @@ import { isProblem, type JsonObject } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
+import { newConversation, openHarness, type PageHarness } from "./page/harness.ts";
 import { waitsIn, watchWaits } from "./page/waits.ts";
-import { newConversation, openYard, type Yard } from "./page/yard.ts";
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard({ fakeClaude: true });
+  harness = await openHarness({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 /** A tool call with the command that it ran: as an agent leaves it. The ids of call and command. */
 async function ran(conversation: string, command: string): Promise<{ call: string; command: string }> {
-  const made = await yard.kernel.write(conversation, {
+  const made = await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) => {
       const tool: JsonObject = { toolUseId: "t1", toolName: "Bash" };
@@ -51,9 +51,9 @@ async function ran(conversation: string, command: string): Promise<{ call: strin
 }
 
 async function openAt(command: string): Promise<{ page: Page; ids: { call: string; command: string } }> {
-  const conversation = await newConversation(yard.kernel, "rerun");
+  const conversation = await newConversation(harness.kernel, "rerun");
   const ids = await ran(conversation, command);
-  const { page } = await yard.open(`/c/${conversation}`);
+  const { page } = await harness.open(`/c/${conversation}`);
   await page.getByRole("button", { name: /^Run(?! again)/ }).click();
   await page.waitForSelector(`[data-block="${ids.command}"]`);
   return { page, ids };
@@ -100,7 +100,7 @@ describe("run again", () => {
     const { page, ids } = await openAt("echo first");
     await page.getByRole("button", { name: "Run again" }).click();
     await expect.poll(() => run(page).isEnabled()).toBe(true);
-    await yard.kernel.writeBlock(ids.command, {
+    await harness.kernel.writeBlock(ids.command, {
       agent: "tester",
       plan: (draft) => draft.meta(ids.command, { command: "echo second" }),
     });
@@ -122,7 +122,7 @@ describe("run again", () => {
   test("[D14] a folder that is not served is asked for, then shown; an interpreter's code is not offered", async () => {
     const { page, ids } = await openAt("pwd");
     const elsewhere = realpathSync(mkdtempSync(join(tmpdir(), "blockyard-elsewhere-")));
-    await yard.kernel.writeBlock(ids.command, {
+    await harness.kernel.writeBlock(ids.command, {
       agent: "tester",
       plan: (draft) => draft.meta(ids.command, { cwd: elsewhere }),
     });
@@ -136,7 +136,7 @@ describe("run again", () => {
     await run(page).click();
     await page.waitForSelector('.rerun[data-status="done"]');
     expect(await page.textContent(".rerun .terminal")).toContain(elsewhere);
-    await yard.kernel.writeBlock(ids.command, {
+    await harness.kernel.writeBlock(ids.command, {
       agent: "tester",
       plan: (draft) => draft.meta(ids.command, { toolName: "code_interpreter" }),
     });
@@ -146,15 +146,15 @@ describe("run again", () => {
   });
 
   test("[D14] a prompt to a conversation whose folder is gone asks where to work, and sends nothing before", async () => {
-    const conversation = await newConversation(yard.kernel, "elsewhere");
-    await yard.kernel.write(conversation, {
+    const conversation = await newConversation(harness.kernel, "elsewhere");
+    await harness.kernel.write(conversation, {
       agent: "tester",
       plan: (draft) => {
         draft.conversation({ metadata: { cwd: "/nowhere/shop" } });
         return null;
       },
     });
-    const { page } = await yard.open(`/c/${conversation}`);
+    const { page } = await harness.open(`/c/${conversation}`);
     await page.waitForSelector(".head-folder");
     expect(await page.textContent(".head-folder")).toContain("/nowhere/shop");
     await page.getByRole("textbox", { name: "Prompt" }).fill("hello");
@@ -164,12 +164,12 @@ describe("run again", () => {
     await page.keyboard.press("Escape");
     await page.waitForSelector("dialog", { state: "detached" });
     await expect.poll(() => page.getByRole("textbox", { name: "Prompt" }).inputValue()).toBe("hello");
-    expect(await yard.kernel.turns(conversation)).toEqual([]);
+    expect(await harness.kernel.turns(conversation)).toEqual([]);
     await page.getByRole("textbox", { name: "Prompt" }).press("Enter");
-    await page.getByRole("button", { name: `Work in ${yard.root}` }).click();
-    await expect.poll(async () => ((await yard.kernel.turns(conversation)) as unknown[]).length).toBe(1);
+    await page.getByRole("button", { name: `Work in ${harness.root}` }).click();
+    await expect.poll(async () => ((await harness.kernel.turns(conversation)) as unknown[]).length).toBe(1);
     // The folder of the workspace is shown by its name; the whole path is in the title.
-    await expect.poll(() => page.getAttribute(".head-folder", "title")).toBe(`Works in ${yard.root}`);
+    await expect.poll(() => page.getAttribute(".head-folder", "title")).toBe(`Works in ${harness.root}`);
     await page.context().close();
   });
 

@@ -3,20 +3,20 @@
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
-import { openYard, type Yard } from "./page/yard.ts";
+import { openHarness, type PageHarness } from "./page/harness.ts";
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard();
+  harness = await openHarness();
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 test("[CM15] a rule is made by keyboard, changed and revoked", async () => {
-  const { page, complaints, context } = await yard.open("/");
+  const { page, complaints, context } = await harness.open("/");
   await page.keyboard.press("Control+k");
   await page.getByRole("dialog").getByRole("combobox").fill("Rules for agents");
   await page.keyboard.press("Enter");

@@ -4,19 +4,19 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openYard, type Yard } from "./page/yard.ts";
+import { openHarness, type PageHarness } from "./page/harness.ts";
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard();
+  harness = await openHarness();
 });
-afterAll(() => yard.close());
+afterAll(() => harness.close());
 
 const connected = ".sidebar";
 
 it("[AC240] a page on another port gets the cookie, and nothing by it", async () => {
-  const { page, context } = await yard.open();
+  const { page, context } = await harness.open();
   let stolen = "";
   const other = createServer((request, response) => {
     stolen = request.headers.cookie ?? "";
@@ -27,7 +27,7 @@ it("[AC240] a page on another port gets the cookie, and nothing by it", async ()
   const visitor = await context.newPage();
   await visitor.goto(`http://127.0.0.1:${port}/`);
   expect(stolen).toContain("blockyard-");
-  const { url } = yard.running;
+  const { url } = harness.running;
   const headers = { cookie: stolen, origin: url };
   for (const path of ["/v1/conversations", "/v1/tools", "/health", "/metrics"])
     expect([path, (await fetch(`${url}${path}`, { headers })).status]).toEqual([path, 401]);
@@ -41,7 +41,7 @@ it("[AC240] a page on another port gets the cookie, and nothing by it", async ()
 });
 
 it("[AC241] the secret leaves the address, and the session holds over reloads and in other tabs", async () => {
-  const { page, context, complaints } = await yard.open("/?x=1");
+  const { page, context, complaints } = await harness.open("/?x=1");
   await page.waitForFunction(() => !location.search.includes("bind"));
   expect(new URL(page.url()).search).toBe("?x=1");
   const reads = () =>
@@ -50,7 +50,7 @@ it("[AC241] the secret leaves the address, and the session holds over reloads an
   await page.reload();
   await reloaded;
   const tab = await context.newPage();
-  await tab.goto(yard.running.url);
+  await tab.goto(harness.running.url);
   await tab.waitForSelector(connected);
   await tab.waitForFunction(() => document.querySelector(".composer textarea, .composer [contenteditable]"));
   // The key cannot be read out, not even by the page.
@@ -70,9 +70,9 @@ it("[AC241] the secret leaves the address, and the session holds over reloads an
 });
 
 it("[AC129] a viewer's link in the owner's browser takes nothing away from the owner", async () => {
-  const { page, context } = await yard.open();
-  const viewer = yard.running.auth.create("wall", "viewer");
-  await page.goto(`${yard.running.url}/?link=${yard.running.auth.makeLink(viewer)}`);
+  const { page, context } = await harness.open();
+  const viewer = harness.running.auth.create("wall", "viewer");
+  await page.goto(`${harness.running.url}/?link=${harness.running.auth.makeLink(viewer)}`);
   await page.waitForFunction(() => !location.search.includes("bind"));
   await page.reload();
   // A viewer has a sentence there instead.
@@ -82,17 +82,17 @@ it("[AC129] a viewer's link in the owner's browser takes nothing away from the o
 });
 
 it("[V50] a guarded file has a lock that says why, and allows it and takes that back, each signed by the page", async () => {
-  writeFileSync(join(yard.root, ".env"), "KEY=1\n");
-  const agent = yard.running.auth.create("codex-mcp", "agent");
+  writeFileSync(join(harness.root, ".env"), "KEY=1\n");
+  const agent = harness.running.auth.create("codex-mcp", "agent");
   const opens = async () => {
-    const answer = await fetch(`${yard.running.url}/v1/tools/file.open`, {
+    const answer = await fetch(`${harness.running.url}/v1/tools/file.open`, {
       method: "POST",
       headers: { authorization: `Bearer ${agent}` },
       body: JSON.stringify({ path: ".env" }),
     });
     return answer.status;
   };
-  const { page, context, complaints } = await yard.open("/files?path=.env");
+  const { page, context, complaints } = await harness.open("/files?path=.env");
   await page.getByRole("button", { name: "Guarded: only you can read this" }).click();
   const grants = page.getByRole("region", { name: "Who can read and edit this file" });
   expect(await grants.innerText()).toMatch(/^Guarded: \S+/);
@@ -104,7 +104,7 @@ it("[V50] a guarded file has a lock that says why, and allows it and takes that 
   await grants.getByRole("button", { name: "Revoke" }).click();
   await grants.getByRole("button", { name: "Revoke" }).waitFor({ state: "detached" });
   expect(await opens()).toBe(403);
-  const { audit } = yard.running.store;
+  const { audit } = harness.running.store;
   const done = await audit.read({ order: "first", limit: 100 });
   expect(
     done.filter(({ action }) => action.startsWith("file.")).map(({ action, by }) => [action, by]),
@@ -117,7 +117,7 @@ it("[V50] a guarded file has a lock that says why, and allows it and takes that 
 });
 
 it("[V51] the audit log is read, filtered and saved on the page", async () => {
-  const { page, context, complaints } = await yard.open();
+  const { page, context, complaints } = await harness.open();
   await page.waitForFunction(() => !location.search.includes("bind"));
   await page.keyboard.press("Control+k");
   await page.getByPlaceholder("Type a command or a conversation").fill("Audit log");

@@ -5,25 +5,25 @@ import { isProblem } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
-import { ingest, newConversation, openYard, say, type Yard } from "./page/yard.ts";
+import { ingest, newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 
 const WIDE = { width: 1400, height: 900 };
 const PHONE = { width: 390, height: 844 };
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard();
+  harness = await openHarness();
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
-type Plan = Parameters<Yard["kernel"]["write"]>[1]["plan"];
+type Plan = Parameters<PageHarness["kernel"]["write"]>[1]["plan"];
 
 async function write(conversation: string, plan: Plan): Promise<void> {
-  const answer = await yard.kernel.write(conversation, { agent: "tester", plan });
+  const answer = await harness.kernel.write(conversation, { agent: "tester", plan });
   if (isProblem(answer)) throw new Error(answer.message);
 }
 
@@ -32,7 +32,7 @@ const leave = (page: Page) => page.getByRole("textbox", { name: "Prompt" }).pres
 
 describe("the list", () => {
   test("[V102] [D62] shows what needs the reader, what runs, then days, and says each state in words", async () => {
-    const asks = await newConversation(yard.kernel, "wants an answer");
+    const asks = await newConversation(harness.kernel, "wants an answer");
     await write(asks, (draft) => {
       draft.setTurn({ ...turn, status: "running" });
       const metadata = {
@@ -43,7 +43,7 @@ describe("the list", () => {
       draft.create({ kind: "tool_call", role: "model", status: "running", text: "{}", metadata });
       return null;
     });
-    const cut = await newConversation(yard.kernel, "asked before a restart");
+    const cut = await newConversation(harness.kernel, "asked before a restart");
     await write(cut, (draft) => {
       const begun = { ...turn, startedBy: "tester" };
       draft.setTurn({ ...begun, status: "running" });
@@ -62,7 +62,7 @@ describe("the list", () => {
     });
     const ends = { "is at work": "running", "was stopped": "cancelled", "has failed": "failed" } as const;
     for (const [title, how] of Object.entries(ends)) {
-      const conversation = await newConversation(yard.kernel, title);
+      const conversation = await newConversation(harness.kernel, title);
       await write(conversation, (draft) => {
         draft.setTurn({
           ...turn,
@@ -71,7 +71,7 @@ describe("the list", () => {
         return null;
       });
     }
-    const { page, context } = await yard.open("/", WIDE);
+    const { page, context } = await harness.open("/", WIDE);
     const list = page.getByRole("navigation", { name: "Conversations" });
     const group = (name: string) => list.getByRole("region", { name });
     await group("Needs you")
@@ -103,15 +103,15 @@ describe("the list", () => {
     await expect.poll(() => list.getByRole("listitem").count()).toBe(1);
     // So does the head.
     for (const conversation of [asks, cut]) {
-      await page.goto(`${yard.running.url}/c/${conversation}`);
+      await page.goto(`${harness.running.url}/c/${conversation}`);
       await page.locator(".head").getByText("Needs you", { exact: true }).waitFor();
     }
     await context.close();
   });
 
   test("[V102] shows the facts of what is pointed at, not of what moves under a pointer that rests", async () => {
-    const last = await newConversation(yard.kernel, "card last");
-    const { page, context } = await yard.open(`/c/${last}`, WIDE);
+    const last = await newConversation(harness.kernel, "card last");
+    const { page, context } = await harness.open(`/c/${last}`, WIDE);
     const list = page.getByRole("navigation", { name: "Conversations" });
     const box = await list.getByRole("link", { name: /card last/ }).boundingBox();
     const card = page.getByRole("tooltip");
@@ -121,7 +121,7 @@ describe("the list", () => {
     await page.getByRole("textbox", { name: "Prompt" }).press("a");
     await expect.poll(() => card.getByText("Started").count()).toBe(0);
     // Another one takes its place in the list.
-    await newConversation(yard.kernel, "card newer");
+    await newConversation(harness.kernel, "card newer");
     await list.getByRole("link", { name: /card newer/ }).waitFor();
     await page.waitForTimeout(1_000); // longer than it takes to be shown
     expect(await card.getByText("Started").count()).toBe(0);
@@ -129,9 +129,9 @@ describe("the list", () => {
   });
 
   test("[V103] is walked by keyboard, put away and made wider; all of it is remembered", async () => {
-    const first = await newConversation(yard.kernel, "walk one");
-    await newConversation(yard.kernel, "walk two");
-    const { page, context } = await yard.open(`/c/${first}`, WIDE);
+    const first = await newConversation(harness.kernel, "walk one");
+    await newConversation(harness.kernel, "walk two");
+    const { page, context } = await harness.open(`/c/${first}`, WIDE);
     const list = page.getByRole("navigation", { name: "Conversations" });
     await list
       .getByRole("link", { name: /walk two/ })
@@ -170,8 +170,8 @@ describe("the list", () => {
 
 describe("the head", () => {
   test("[V104] says state, context and cost; copies the id, and a link to a block", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "A head");
-    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    const conversation = await ingest(harness.kernel, "claude", "claude/write-edit.jsonl", "A head");
+    const { page, context } = await harness.open(`/c/${conversation}`, WIDE);
     const head = page.locator("header");
     await head.getByText("Done").waitFor();
     await head.getByText("$0.14").waitFor();
@@ -190,8 +190,8 @@ describe("the head", () => {
   });
 
   test("[V104] menus are walked by arrows and letters; what is on or off stays open", async () => {
-    const conversation = await newConversation(yard.kernel, "menus");
-    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    const conversation = await newConversation(harness.kernel, "menus");
+    const { page, context } = await harness.open(`/c/${conversation}`, WIDE);
     // With the press that opens it the menu has the keys: no letter behind it is lost.
     const first = await page.getByRole("button", { name: "View" }).evaluate((button: HTMLElement) => {
       button.focus();
@@ -218,8 +218,8 @@ describe("the head", () => {
 
 describe("the side pane", () => {
   test("[V105] [V106] shows what was changed by file, with diffs, and leads to where it happened", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "Changes");
-    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    const conversation = await ingest(harness.kernel, "claude", "claude/write-edit.jsonl", "Changes");
+    const { page, context } = await harness.open(`/c/${conversation}`, WIDE);
     await page.getByRole("button", { name: "Side pane" }).click();
     const panel = page.getByRole("tabpanel", { name: "Changes" });
     const file = panel.getByRole("region", { name: "/workspace/demo/src/math.js", exact: true });
@@ -265,13 +265,13 @@ describe("the side pane", () => {
   });
 
   test("[V106] has its tabs by arrow keys, its width and tab over a reload, and an outline that leads to prompts", async () => {
-    const conversation = await newConversation(yard.kernel, "Outlined");
+    const conversation = await newConversation(harness.kernel, "Outlined");
     const blocks = Array.from({ length: 60 }, (_, i) => [
       { text: `Question ${i + 1}\nwith a second line`, role: "user" as const },
       { text: `Answer ${i + 1}. ${"word ".repeat(80)}` },
     ]).flat();
-    await say(yard.kernel, conversation, blocks);
-    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    await say(harness.kernel, conversation, blocks);
+    const { page, context } = await harness.open(`/c/${conversation}`, WIDE);
     await page.getByText("Answer 60").waitFor();
     await leave(page);
     await page.keyboard.press("]");
@@ -291,8 +291,8 @@ describe("the side pane", () => {
   });
 
   test("[V106] is as wide as the window has room for, until somebody chooses", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "Wide");
-    const { page, context } = await yard.open(`/c/${conversation}`, { width: 1920, height: 1080 });
+    const conversation = await ingest(harness.kernel, "claude", "claude/write-edit.jsonl", "Wide");
+    const { page, context } = await harness.open(`/c/${conversation}`, { width: 1920, height: 1080 });
     const pane = page.getByRole("complementary", { name: "Side pane" });
     const edge = pane.getByRole("separator", { name: "Width of the side pane" });
     const widthPx = async () => (await pane.boundingBox())?.width;
@@ -310,8 +310,8 @@ describe("the side pane", () => {
   });
 
   test("[V106] is a sheet over a narrow window, which Escape and the way on put away", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "A sheet");
-    const { page, context } = await yard.open(`/c/${conversation}`, PHONE);
+    const conversation = await ingest(harness.kernel, "claude", "claude/write-edit.jsonl", "A sheet");
+    const { page, context } = await harness.open(`/c/${conversation}`, PHONE);
     const pane = page.getByRole("complementary", { name: "Side pane" });
     expect(await pane.count()).toBe(0);
     await page.getByRole("button", { name: "Side pane" }).click();
@@ -326,7 +326,7 @@ describe("the side pane", () => {
 
 describe("little room", () => {
   test("[V153] [V104] while an agent works, its mode stays readable beside the list and the pane, and a long path ends in dots", async () => {
-    const conversation = await newConversation(yard.kernel, "At work");
+    const conversation = await newConversation(harness.kernel, "At work");
     await write(conversation, (draft) => {
       draft.conversation({ metadata: { cwd: `/workspace/${"deep/".repeat(20)}shop` } });
       draft.setTurn({ ...turn, status: "running" });
@@ -336,7 +336,7 @@ describe("little room", () => {
       [960, false],
       [1280, true],
     ] as const) {
-      const { page, context } = await yard.open(`/c/${conversation}`, { width, height: 700 });
+      const { page, context } = await harness.open(`/c/${conversation}`, { width, height: 700 });
       await page.getByRole("button", { name: "Stop" }).waitFor();
       if (hasPane) await page.getByRole("button", { name: "Side pane" }).click();
       for (const words of ["", "And then this"]) {
@@ -361,8 +361,12 @@ describe("little room", () => {
 
 describe("the narrowest window", () => {
   test("[V19] has room for words to find, and for every way to divide the costs", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "Narrow");
-    const { page, context } = await yard.open(`/c/${conversation}`, { width: 320, height: 568, touch: true });
+    const conversation = await ingest(harness.kernel, "claude", "claude/write-edit.jsonl", "Narrow");
+    const { page, context } = await harness.open(`/c/${conversation}`, {
+      width: 320,
+      height: 568,
+      touch: true,
+    });
     await page.getByText(/^Created/).waitFor();
     await page.keyboard.press("Control+f");
     const find = page.getByRole("textbox", { name: /^Find/ }).or(page.getByRole("searchbox"));
@@ -384,7 +388,7 @@ describe("the narrowest window", () => {
 
 describe("the first page", () => {
   test("[V165] shows a recorded session until there is something of one's own, which it never calls recorded", async () => {
-    const fresh = await openYard();
+    const fresh = await openHarness();
     const recorded = await newConversation(fresh.kernel, "A missing cent (recorded)");
     await fresh.kernel.write(recorded, {
       agent: "tester",
@@ -403,9 +407,9 @@ describe("the first page", () => {
 
 describe("the palette", () => {
   test("[V107] offers verbs first, then conversations, then what is set", async () => {
-    const conversation = await newConversation(yard.kernel, "Palette");
-    await say(yard.kernel, conversation, [{ text: "one" }]);
-    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    const conversation = await newConversation(harness.kernel, "Palette");
+    await say(harness.kernel, conversation, [{ text: "one" }]);
+    const { page, context } = await harness.open(`/c/${conversation}`, WIDE);
     await page.getByText("one", { exact: true }).waitFor();
     await page.keyboard.press("Control+k");
     const options = page.getByRole("dialog", { name: "Commands" }).getByRole("option");
@@ -426,8 +430,13 @@ describe("the palette", () => {
 
 describe("costs and deleting", () => {
   test("[V110] costs by day, agent and conversation, as a table, a chart and a file", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/subagent-parallel.jsonl", "Dear, =1+1");
-    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    const conversation = await ingest(
+      harness.kernel,
+      "claude",
+      "claude/subagent-parallel.jsonl",
+      "Dear, =1+1",
+    );
+    const { page, context } = await harness.open(`/c/${conversation}`, WIDE);
     await page.locator("header").getByRole("button", { name: "$0.10" }).click();
     const dialog = page.getByRole("dialog", { name: "Costs" });
     // The keyboard begins with what is chosen.
@@ -452,12 +461,12 @@ describe("costs and deleting", () => {
   });
 
   test("[V109] a conversation is deleted after a question, and comes back by undo", async () => {
-    const conversation = await newConversation(yard.kernel, "to be deleted");
-    await say(yard.kernel, conversation, [{ text: "precious words" }]);
-    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    const conversation = await newConversation(harness.kernel, "to be deleted");
+    await say(harness.kernel, conversation, [{ text: "precious words" }]);
+    const { page, context } = await harness.open(`/c/${conversation}`, WIDE);
     const entry = page.getByRole("navigation").getByRole("link", { name: /to be deleted/ });
     await entry.waitFor();
-    const other = await yard.open(`/c/${conversation}`, WIDE);
+    const other = await harness.open(`/c/${conversation}`, WIDE);
     await other.page.getByText("precious words").waitFor();
     const remove = async () => {
       await page.getByRole("button", { name: "More", exact: true }).click();
@@ -487,8 +496,8 @@ describe("for everybody", () => {
   test.each([WIDE, PHONE])(
     "[V12] axe finds nothing at $width",
     async (size) => {
-      const conversation = await ingest(yard.kernel, "claude", "claude/mcp.jsonl", "Everybody");
-      const { page, context } = await yard.open(`/c/${conversation}`, size);
+      const conversation = await ingest(harness.kernel, "claude", "claude/mcp.jsonl", "Everybody");
+      const { page, context } = await harness.open(`/c/${conversation}`, size);
       await page.locator("article").first().waitFor();
       const findings: string[] = [];
       const look = async (where: string) => {

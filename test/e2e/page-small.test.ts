@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ingest, newConversation, openYard, type Yard } from "./page/yard.ts";
+import { ingest, newConversation, openHarness, type PageHarness } from "./page/harness.ts";
 
 const RECORDING = fileURLToPath(
   new URL("../../packages/providers/fixtures/claude/permission-control.jsonl", import.meta.url),
@@ -19,16 +19,16 @@ const SIZES = [
   { width: 320, height: 256 },
 ];
 
-let yard: Yard;
+let harness: PageHarness;
 let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "blockyard-small-"));
-  yard = await openYard({ fakeClaude: true });
+  harness = await openHarness({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -77,7 +77,7 @@ function outOfReach(page: Page, within: string): Promise<string[]> {
 
 describe.each(SIZES)("$width by $height", (size) => {
   test("[V22] the first page, with all that can be done", async () => {
-    const empty = await openYard();
+    const empty = await openHarness();
     const { page } = await empty.open("/", size);
     await page.waitForSelector(".first-steps");
     expect(await outOfReach(page, ".home")).toEqual([]);
@@ -90,8 +90,13 @@ describe.each(SIZES)("$width by $height", (size) => {
   });
 
   test("[V22] [V12] a conversation: head, composer, menus, dialogs, what is found", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "A title ".repeat(9));
-    const { page, context } = await yard.open(`/c/${conversation}`, size);
+    const conversation = await ingest(
+      harness.kernel,
+      "claude",
+      "claude/write-edit.jsonl",
+      "A title ".repeat(9),
+    );
+    const { page, context } = await harness.open(`/c/${conversation}`, size);
     await page.waitForSelector("article");
     const prompt = page.getByRole("textbox", { name: "Prompt" });
     await prompt.fill("line\n".repeat(30));
@@ -131,7 +136,10 @@ describe.each(SIZES)("$width by $height", (size) => {
   });
 
   test("[V22] an approval, a message that waits, and files that are attached", async () => {
-    const { page, context } = await yard.open(`/c/${await newConversation(yard.kernel, "small")}`, size);
+    const { page, context } = await harness.open(
+      `/c/${await newConversation(harness.kernel, "small")}`,
+      size,
+    );
     const plan = {
       recording: RECORDING,
       lines: 0,
@@ -163,8 +171,8 @@ describe.each(SIZES)("$width by $height", (size) => {
 
   test("[V22] a file with a long name", async () => {
     const name = `${"a-long-name-".repeat(6)}.ts`;
-    writeFileSync(join(yard.root, name), "export const a = 1;\n".repeat(40));
-    const { page, context } = await yard.open(`/files?path=${name}`, size);
+    writeFileSync(join(harness.root, name), "export const a = 1;\n".repeat(40));
+    const { page, context } = await harness.open(`/files?path=${name}`, size);
     await page.waitForSelector(".file-editor .cm-content");
     expect(await outOfReach(page, ".head")).toEqual([]);
     await context.close();

@@ -10,9 +10,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { StreamIngest } from "../../packages/server/src/ingest/ingest-stream.ts";
 import { bytesOf, logFilesOf, type Recording } from "../recordings.ts";
 import { isEvery, variedRecordings } from "../variety.ts";
+import { newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 import { pressAll } from "./page/presses.ts";
 import { toEnd, wheelUp } from "./page/reader.ts";
-import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
 const RECORDINGS = 12;
 const PIECES = 6;
@@ -26,22 +26,22 @@ const PICTURE =
 
 const chosen = variedRecordings(RECORDINGS);
 
-let yard: Yard;
+let harness: PageHarness;
 let page: Page;
 let complaints: readonly string[] = [];
 let events = 0;
 let worst = 0;
 
 beforeAll(async () => {
-  yard = await openYard();
-  const visit = await yard.open("/", SIZE);
+  harness = await openHarness();
+  const visit = await harness.open("/", SIZE);
   page = visit.page;
   complaints = visit.complaints;
 }, 180_000);
 
 afterAll(async () => {
   if (isEvery) console.info(`${chosen.length} recordings, ${events} events, at most ${worst} px`);
-  await yard?.close();
+  await harness?.close();
 });
 
 /** Watches the rows on the screen from now on, frame by frame. */
@@ -135,8 +135,8 @@ async function player(recording: Recording, conversation: string): Promise<() =>
   if (!provider) throw new Error(recording.provider);
   const isLog = recording.source === "log";
   const ingest = isLog
-    ? new Ingest(yard.kernel, { conversation, agent: provider.name, keep: true, from: 1.7e12 })
-    : new StreamIngest(yard.kernel, { conversation, agent: provider.name, provider });
+    ? new Ingest(harness.kernel, { conversation, agent: provider.name, keep: true, from: 1.7e12 })
+    : new StreamIngest(harness.kernel, { conversation, agent: provider.name, provider });
   await ingest.open();
   const whole: readonly BlockEvent[] | Uint8Array = isLog
     ? (provider.importLog?.(logFilesOf(recording), "log") ?? [])
@@ -165,9 +165,9 @@ async function frames(count: number): Promise<void> {
 test.each(chosen)(
   "[V1] [V31] nothing that is read moves, in $name",
   async (recording) => {
-    const conversation = await newConversation(yard.kernel, recording.name);
+    const conversation = await newConversation(harness.kernel, recording.name);
     await say(
-      yard.kernel,
+      harness.kernel,
       conversation,
       Array.from({ length: OLDER_BLOCKS }, (_, i) => ({
         text:

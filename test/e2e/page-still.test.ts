@@ -5,19 +5,19 @@
 import { isProblem, type Kernel } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+import { newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 
 const TOKENS_PER_SECOND = 2_000;
 const TICK_MS = 16;
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard();
+  harness = await openHarness();
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 /** Blocks of very different heights: what is guessed of them is wrong by far. */
@@ -56,11 +56,11 @@ function streamInto(block: string): () => Promise<number> {
     let piece = "";
     for (; sent < due; sent++)
       piece += `${["word", "**bold**", "`code`", "and"][sent % 4]} ${sent % 160 === 159 ? "\n\n" : ""}`;
-    yard.kernel.append(block, "tester", piece);
+    harness.kernel.append(block, "tester", piece);
   }, TICK_MS);
   return async () => {
     clearInterval(timer);
-    await yard.kernel.drain(block, "tester");
+    await harness.kernel.drain(block, "tester");
     return sent;
   };
 }
@@ -135,10 +135,10 @@ function firstDrawn(page: Page): Promise<string> {
 }
 
 async function openStreaming(blocks: number) {
-  const conversation = await newConversation(yard.kernel, "still");
-  await fill(yard.kernel, conversation, blocks);
-  const [tail] = await say(yard.kernel, conversation, [{ text: "", status: "running" }]);
-  const visit = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "still");
+  await fill(harness.kernel, conversation, blocks);
+  const [tail] = await say(harness.kernel, conversation, [{ text: "", status: "running" }]);
+  const visit = await harness.open(`/c/${conversation}`);
   await visit.page.waitForSelector(`[data-block="${tail}"]`);
   await visit.page.mouse.move(700, 400);
   await visit.page.mouse.wheel(0, -3_000);
@@ -201,8 +201,8 @@ describe("who comes back", () => {
     ["where older blocks have to be fetched first", 40_000],
   ])("[V21] is where they were, from the first frame on: %s", async (_, px) => {
     const { page, context, conversation, complaints } = await openStreaming(500);
-    const other = await newConversation(yard.kernel, "elsewhere");
-    await fill(yard.kernel, other, 40);
+    const other = await newConversation(harness.kernel, "elsewhere");
+    await fill(harness.kernel, other, 40);
     // What was focused and is far away by now takes nobody back to it.
     await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
     await page.keyboard.press("j");
@@ -214,7 +214,7 @@ describe("who comes back", () => {
     const [[key, top] = ["", 0]] = Object.entries(await placesOf(page));
     await goTo(page, other);
     await page.getByText("Block 39").waitFor();
-    await say(yard.kernel, conversation, [{ text: "said meanwhile" }]);
+    await say(harness.kernel, conversation, [{ text: "said meanwhile" }]);
     const seen = await watchRow(page, key);
     await goTo(page, conversation);
     await page.waitForSelector(`.list-row[data-key="${key}"]`);
@@ -229,8 +229,8 @@ describe("who comes back", () => {
 
   test("[V21] is at the end if they were there, and where a link points if it points somewhere", async () => {
     const { page, context, conversation, tail } = await openStreaming(200);
-    const other = await newConversation(yard.kernel, "elsewhere");
-    await fill(yard.kernel, other, 3);
+    const other = await newConversation(harness.kernel, "elsewhere");
+    await fill(harness.kernel, other, 3);
     const away = async () => {
       await goTo(page, other);
       await page.getByText("Block 2").waitFor();
@@ -243,7 +243,7 @@ describe("who comes back", () => {
     await page.keyboard.press("G");
     await page.locator(".to-end").waitFor({ state: "detached" });
     await away();
-    await say(yard.kernel, conversation, [{ text: "the newest of all" }]);
+    await say(harness.kernel, conversation, [{ text: "the newest of all" }]);
     await goTo(page, conversation);
     await page.getByText("the newest of all").waitFor();
     await frames(page, 10);
@@ -292,10 +292,10 @@ describe("what is looked at", () => {
   });
 
   test("[V3] [V31] stays where a small scroll up has put it that comes together with new text, also for a press right after", async () => {
-    const conversation = await newConversation(yard.kernel, "together");
+    const conversation = await newConversation(harness.kernel, "together");
     const read = { toolName: "Read", stage: "end", success: true, input: {} } as const;
-    await fill(yard.kernel, conversation, 30);
-    await yard.kernel.write(conversation, {
+    await fill(harness.kernel, conversation, 30);
+    await harness.kernel.write(conversation, {
       agent: "tester",
       plan: (draft) => {
         for (const toolUseId of ["a", "b"])
@@ -306,9 +306,9 @@ describe("what is looked at", () => {
         return null;
       },
     });
-    const { page, context } = await yard.open(`/c/${conversation}`, { height: 700 });
+    const { page, context } = await harness.open(`/c/${conversation}`, { height: 700 });
     await page.waitForSelector(".gathered-line");
-    const grow = () => say(yard.kernel, conversation, [{ text: "a line of its own\n\n".repeat(6) }]);
+    const grow = () => say(harness.kernel, conversation, [{ text: "a line of its own\n\n".repeat(6) }]);
     for (const isPressed of [false, true]) {
       await page.keyboard.press("Escape");
       await page.keyboard.press("G");
@@ -357,12 +357,12 @@ describe("what is looked at", () => {
   });
 
   test("[V128] moves down for nothing: a command that ends becomes a line, a thought that ends too", async () => {
-    const conversation = await newConversation(yard.kernel, "shorter");
-    await fill(yard.kernel, conversation, 40);
-    const [last = ""] = await say(yard.kernel, conversation, [{ text: "The last words before it." }]);
-    const { page, context } = await yard.open(`/c/${conversation}`);
+    const conversation = await newConversation(harness.kernel, "shorter");
+    await fill(harness.kernel, conversation, 40);
+    const [last = ""] = await say(harness.kernel, conversation, [{ text: "The last words before it." }]);
+    const { page, context } = await harness.open(`/c/${conversation}`);
     await page.waitForSelector(`[data-block="${last}"]`);
-    const ids = await yard.kernel.write(conversation, {
+    const ids = await harness.kernel.write(conversation, {
       agent: "tester",
       plan: (draft) => {
         const known = { toolUseId: "t", toolName: "Bash" };
@@ -397,7 +397,7 @@ describe("what is looked at", () => {
       };
       look();
     }, last);
-    const ended = await yard.kernel.write(conversation, {
+    const ended = await harness.kernel.write(conversation, {
       agent: "tester",
       plan: (draft) => {
         draft.status(ids.output, "done", { exitCode: 0 });
@@ -412,7 +412,7 @@ describe("what is looked at", () => {
     expect(tops.length).toBeGreaterThan(10);
     expect(Math.max(...tops) - (tops[0] as number)).toBeLessThan(1);
     // What comes then fills the room first.
-    await say(yard.kernel, conversation, [{ text: "And on it goes." }]);
+    await say(harness.kernel, conversation, [{ text: "And on it goes." }]);
     await page.getByText("And on it goes.").waitFor();
     expect(await page.locator(".to-end").count()).toBe(0);
     await context.close();

@@ -5,24 +5,24 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+import { newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 
 const ASSETS = fileURLToPath(new URL("../../packages/web/dist/assets/", import.meta.url));
 const FONTS_KB = 120;
 
 describe("the surface", () => {
-  let yard: Yard;
+  let harness: PageHarness;
   beforeAll(async () => {
-    yard = await openYard();
+    harness = await openHarness();
   }, 120_000);
-  afterAll(() => yard?.close());
+  afterAll(() => harness?.close());
 
   test("[V101] the page's fonts are small, and the first two are preloaded and used", async () => {
     const fonts = readdirSync(ASSETS).filter((name) => name.endsWith(".woff2"));
     const bytes = fonts.reduce((sum, name) => sum + statSync(join(ASSETS, name)).size, 0);
     expect(fonts.length).toBeGreaterThan(1);
     expect(bytes).toBeLessThan(FONTS_KB * 1024);
-    const { page, complaints, context } = await yard.open();
+    const { page, complaints, context } = await harness.open();
     await page.evaluate(() => document.fonts.ready.then(() => undefined));
     const found = await page.evaluate(() => ({
       preloaded: [...document.querySelectorAll<HTMLLinkElement>("link[rel=preload][as=font]")].length,
@@ -35,7 +35,7 @@ describe("the surface", () => {
   });
 
   test("[V101] what stands in for a font is as wide and as high", async () => {
-    const { page, context } = await yard.open();
+    const { page, context } = await harness.open();
     const sizes = await page.evaluate(async () => {
       await Promise.all([document.fonts.load("14px Geist"), document.fonts.load("14px 'Geist Mono'")]);
       const text =
@@ -63,7 +63,7 @@ describe("the surface", () => {
 
   test("[V157] who wants no motion sees none, and waits as long as others for what is shown later", async () => {
     for (const isStill of [true, false]) {
-      const { page, context } = await yard.open("/", { isStill });
+      const { page, context } = await harness.open("/", { isStill });
       const names = await page.evaluate(() =>
         ["needs-you", "list-fetching", "spinner"].map((name) => {
           const element = document.body.appendChild(document.createElement("p"));
@@ -77,9 +77,9 @@ describe("the surface", () => {
   });
 
   test("[V157] text that is being written does not blink for who wants no motion", async () => {
-    const conversation = await newConversation(yard.kernel, "written");
-    await say(yard.kernel, conversation, [{ text: "Some words", status: "running" }]);
-    const { page, context } = await yard.open(`/c/${conversation}`, { isStill: true });
+    const conversation = await newConversation(harness.kernel, "written");
+    await say(harness.kernel, conversation, [{ text: "Some words", status: "running" }]);
+    const { page, context } = await harness.open(`/c/${conversation}`, { isStill: true });
     await page.getByText("Some words").waitFor();
     expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
     await context.close();
@@ -87,9 +87,9 @@ describe("the surface", () => {
 
   test("[V19] lists, quotes and titles begin where their letters begin, and long words stay in dialogs", async () => {
     const word = "W".repeat(200);
-    const conversation = await newConversation(yard.kernel, `Long ${word}`);
-    await say(yard.kernel, conversation, [{ text: "1. הצעד\n2. עוד\n\n> ציטוט\n\nThen:\n\n- plain\n" }]);
-    const { page, context } = await yard.open(`/c/${conversation}`);
+    const conversation = await newConversation(harness.kernel, `Long ${word}`);
+    await say(harness.kernel, conversation, [{ text: "1. הצעד\n2. עוד\n\n> ציטוט\n\nThen:\n\n- plain\n" }]);
+    const { page, context } = await harness.open(`/c/${conversation}`);
     await page.getByText("plain").waitFor();
     const sides = await page.evaluate(() =>
       [".md ol", ".md blockquote", ".md ul"].map((name) => {
@@ -106,8 +106,8 @@ describe("the surface", () => {
     expect(await title.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0);
     await context.close();
     // A title that is too long for its place loses its end, not its beginning.
-    const other = await newConversation(yard.kernel, "תיקון המחירים בעגלה");
-    const visit = await yard.open(`/c/${other}`);
+    const other = await newConversation(harness.kernel, "תיקון המחירים בעגלה");
+    const visit = await harness.open(`/c/${other}`);
     const named = [visit.page.getByRole("heading", { level: 1 }), visit.page.getByRole("navigation")];
     for (const place of named) {
       const words = place.getByText("תיקון המחירים בעגלה");
@@ -117,10 +117,10 @@ describe("the surface", () => {
   });
 
   test("[V19] the columns of a table in right-to-left text stand on its right, and it ends where the text does", async () => {
-    const conversation = await newConversation(yard.kernel, "columns");
+    const conversation = await newConversation(harness.kernel, "columns");
     const rows = "| קובץ | שורות |\n|---|---|\n| cart.ts | שתים |\n| very-long-name.ts | 4 |\n";
-    await say(yard.kernel, conversation, [{ text: `הנה טבלה:\n\n${rows}` }]);
-    const { page, context } = await yard.open(`/c/${conversation}`, { width: 1400 });
+    await say(harness.kernel, conversation, [{ text: `הנה טבלה:\n\n${rows}` }]);
+    const { page, context } = await harness.open(`/c/${conversation}`, { width: 1400 });
     await page.getByRole("cell", { name: "cart.ts" }).waitFor();
     const edges = await page.evaluate(() => {
       const right = (element: Element) => {
@@ -138,13 +138,13 @@ describe("the surface", () => {
   });
 
   test("[V158] on paper there is the conversation, in light colours, and where to get all of it", async () => {
-    const conversation = await newConversation(yard.kernel, "on paper");
+    const conversation = await newConversation(harness.kernel, "on paper");
     await say(
-      yard.kernel,
+      harness.kernel,
       conversation,
       Array.from({ length: 80 }, (_, i) => ({ text: `Words ${i}` })),
     );
-    const { page, context } = await yard.open(`/c/${conversation}`, { dark: true, height: 500 });
+    const { page, context } = await harness.open(`/c/${conversation}`, { dark: true, height: 500 });
     await page.getByText("Words 79").waitFor();
     const onPaper = () =>
       page.evaluate(() => {
@@ -178,13 +178,13 @@ describe("the surface", () => {
   });
 
   test("[V158] printing leaves the reader where they are", async () => {
-    const conversation = await newConversation(yard.kernel, "printed");
+    const conversation = await newConversation(harness.kernel, "printed");
     await say(
-      yard.kernel,
+      harness.kernel,
       conversation,
       Array.from({ length: 80 }, (_, i) => ({ text: `Words ${i}` })),
     );
-    const { page, context } = await yard.open(`/c/${conversation}`, { height: 500 });
+    const { page, context } = await harness.open(`/c/${conversation}`, { height: 500 });
     await page.getByText("Words 79").waitFor();
     const list = page.getByRole("log", { name: "Blocks" });
     await list.hover();

@@ -4,19 +4,19 @@
  */
 import { type Draft, isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ingest, newConversation, openYard, type Yard } from "./page/yard.ts";
+import { ingest, newConversation, openHarness, type PageHarness } from "./page/harness.ts";
 
-let yard: Yard;
+let harness: PageHarness;
 let token: string;
 
 beforeAll(async () => {
-  yard = await openYard();
-  token = yard.running.auth.create("my-loop", "agent");
+  harness = await openHarness();
+  token = harness.running.auth.create("my-loop", "agent");
 }, 180_000);
-afterAll(() => yard?.close());
+afterAll(() => harness?.close());
 
 async function write<T>(conversation: string, plan: (draft: Draft) => T): Promise<T> {
-  const made = await yard.kernel.write(conversation, { agent: "tester", plan });
+  const made = await harness.kernel.write(conversation, { agent: "tester", plan });
   if (isProblem(made)) throw new Error(made.message);
   return made as T;
 }
@@ -24,8 +24,8 @@ async function write<T>(conversation: string, plan: (draft: Draft) => T): Promis
 const TALL = { height: 3_000 };
 
 test("[P32] the session is behind the model's name: tools, servers with their state, permissions, folder", async () => {
-  const conversation = await ingest(yard.kernel, "claude", "claude/mcp.jsonl");
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await ingest(harness.kernel, "claude", "claude/mcp.jsonl");
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await page.locator(".head").getByRole("button", { name: "claude-opus-5-5" }).click();
   const panel = page.getByRole("tabpanel", { name: "Session" });
   const session = panel.getByRole("region", { name: "Session: Claude Code" });
@@ -54,9 +54,9 @@ test("[P32] the session is behind the model's name: tools, servers with their st
 });
 
 test("[P32] without a session the pane says so", async () => {
-  const conversation = await newConversation(yard.kernel, "none");
+  const conversation = await newConversation(harness.kernel, "none");
   await own(conversation, "turn.begin", { conversation, model: "m-1" });
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   const pane = page.getByRole("complementary", { name: "Side pane" });
   await page.getByRole("heading", { name: "none" }).waitFor();
   await page.getByRole("button", { name: "Side pane" }).click();
@@ -66,14 +66,14 @@ test("[P32] without a session the pane says so", async () => {
 });
 
 test("[E16] a cited answer is one text: numbers behind its passages, each source once below", async () => {
-  const conversation = await newConversation(yard.kernel, "cited");
+  const conversation = await newConversation(harness.kernel, "cited");
   const text = "Iron rusts. Gold does not. Nor does platinum.";
   const citations = [
     { url: "https://a.example/iron", title: "Iron", snippet: "it rusts", start: 0, end: 11 },
     { url: "https://b.example/gold", title: "Gold", start: 12, end: 26 },
     { url: "https://a.example/iron", title: "Iron", start: 12, end: 26 },
   ];
-  await yard.kernel.write(conversation, {
+  await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) => {
       const made = draft.create({
@@ -86,7 +86,7 @@ test("[E16] a cited answer is one text: numbers behind its passages, each source
       return isProblem(made) ? made : null;
     },
   });
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   const said = page.locator(".said");
   await said.waitFor();
   expect(await said.locator(".md p").allTextContents()).toEqual([
@@ -100,7 +100,7 @@ test("[E16] a cited answer is one text: numbers behind its passages, each source
 });
 
 test("[V129] [V132] [V133] a call reads as people say it, with short paths; an answer as an answer; a warning is one line", async () => {
-  const conversation = await newConversation(yard.kernel, "words");
+  const conversation = await newConversation(harness.kernel, "words");
   const call = (toolName: string, more: object) => ({
     ...{ kind: "tool_call", role: "model", text: "{}", status: "done" },
     metadata: { toolUseId: toolName, toolName, stage: "end", success: true, input: {}, ...more },
@@ -141,7 +141,7 @@ test("[V129] [V132] [V133] a call reads as people say it, with short paths; an a
     });
     return [question, edit, notice];
   });
-  const { page, context } = await yard.open(`/c/${conversation}`, TALL);
+  const { page, context } = await harness.open(`/c/${conversation}`, TALL);
   const question = page.locator(`article[data-block="${asked}"]`);
   await question.getByText("Half up").waitFor();
   expect(await question.innerText()).toMatch(/^Asked a question\s+Which rounding\?/);
@@ -169,9 +169,9 @@ test("[V129] [V132] [V133] a call reads as people say it, with short paths; an a
 });
 
 test("[E15] a sub-agent's report is Markdown, below its work", async () => {
-  const conversation = await newConversation(yard.kernel, "report");
+  const conversation = await newConversation(harness.kernel, "report");
   const known = { toolUseId: "t", toolName: "Task" };
-  await yard.kernel.write(conversation, {
+  await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) => {
       const call = { ...known, stage: "end", success: true } as const;
@@ -191,7 +191,7 @@ test("[E15] a sub-agent's report is Markdown, below its work", async () => {
       return isProblem(result) ? result : null;
     },
   });
-  const { page, context } = await yard.open(`/c/${conversation}`, TALL);
+  const { page, context } = await harness.open(`/c/${conversation}`, TALL);
   const report = page.locator(".report");
   await report.waitFor();
   expect(await report.getByRole("heading", { name: "Found" }).count()).toBe(1);
@@ -208,24 +208,24 @@ test.each([
   "> **Plan**: 1 * 2 * 3",
   "# no heading, [no](link)",
 ])("[E14] a closed thought says its first line as it was written: %s", async (line) => {
-  const conversation = await newConversation(yard.kernel, "thought");
+  const conversation = await newConversation(harness.kernel, "thought");
   const text = `\n${line}\n\nAnd more.`;
-  await yard.kernel.write(conversation, {
+  await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) => {
       const made = draft.create({ kind: "thinking", role: "model", text, status: "done" });
       return isProblem(made) ? made : null;
     },
   });
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await page.locator(".thinking-preview").waitFor();
   expect(await page.locator(".thinking-preview").textContent()).toBe(line);
   await context.close();
 });
 
 test("[D20] a turn that a program leads has a foot: it works, then what it cost and how it ended", async () => {
-  const conversation = await newConversation(yard.kernel, "own loop");
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "own loop");
+  const { page, context } = await harness.open(`/c/${conversation}`);
   const { turn } = await own(conversation, "turn.begin", { conversation, model: "m-1" });
   const { block_id } = await own(conversation, "block.create", { conversation, kind: "text", role: "model" });
   await own(conversation, "block.append", { block_id, text: "I look.", wait: true });
@@ -246,8 +246,8 @@ test("[D20] a turn that a program leads has a foot: it works, then what it cost 
 });
 
 test("[V42] the facts below a title stand on one line", async () => {
-  const conversation = await ingest(yard.kernel, "claude", "claude/mcp.jsonl");
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await ingest(harness.kernel, "claude", "claude/mcp.jsonl");
+  const { page, context } = await harness.open(`/c/${conversation}`);
   await page.locator(".head-facts button").waitFor();
   const feet = await page.locator(".head-facts > *").evaluateAll((facts) =>
     facts.map((fact) => {
@@ -264,7 +264,7 @@ test("[V42] the facts below a title stand on one line", async () => {
 
 /** A call of a program with a token of its own. */
 async function own(conversation: string, tool: string, input: object): Promise<Record<string, string>> {
-  const answer = await fetch(`${yard.running.url}/v1/tools/${tool}`, {
+  const answer = await fetch(`${harness.running.url}/v1/tools/${tool}`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify(input),

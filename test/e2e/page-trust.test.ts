@@ -2,21 +2,21 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newConversation, openYard, type Yard } from "./page/yard.ts";
+import { newConversation, openHarness, type PageHarness } from "./page/harness.ts";
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard({ fakeClaude: true });
+  harness = await openHarness({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 test("[V60] what acts by itself is shown before the first turn; no keeps the prompt, yes sends it, and it is asked once", async () => {
-  writeFileSync(join(yard.root, "CLAUDE.md"), "Be brief.\n");
-  const { page } = await yard.open();
+  writeFileSync(join(harness.root, "CLAUDE.md"), "Be brief.\n");
+  const { page } = await harness.open();
   const prompt = page.getByRole("textbox", { name: "Prompt" });
   await prompt.fill("say hello");
   await prompt.press("Enter");
@@ -39,8 +39,8 @@ test("[V60] what acts by itself is shown before the first turn; no keeps the pro
 }, 120_000);
 
 test("[V61] whoever runs a command again sees how it is confined, and can allow the network", async () => {
-  const conversation = await newConversation(yard.kernel, "Commands");
-  await yard.kernel.write(conversation, {
+  const conversation = await newConversation(harness.kernel, "Commands");
+  await harness.kernel.write(conversation, {
     agent: "claude",
     plan: (draft) =>
       draft.create({
@@ -51,8 +51,8 @@ test("[V61] whoever runs a command again sees how it is confined, and can allow 
         metadata: { command: "echo x" },
       }),
   });
-  const { words, isConfined } = await yard.running.tools.sandbox.state();
-  const { page } = await yard.open(`/c/${conversation}`);
+  const { words, isConfined } = await harness.running.tools.sandbox.state();
+  const { page } = await harness.open(`/c/${conversation}`);
   await page
     .getByRole("button", { name: /Run.*again/ })
     .first()

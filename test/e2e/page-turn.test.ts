@@ -8,23 +8,23 @@ import { fileURLToPath } from "node:url";
 import { type Draft, isProblem } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FAKE_CLAUDE, ingest, newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 import { waitsIn, watchWaits } from "./page/waits.ts";
-import { FAKE_CLAUDE, ingest, newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
 const RECORDING = fileURLToPath(
   new URL("../../packages/providers/fixtures/claude/permission-control.jsonl", import.meta.url),
 );
 
-let yard: Yard;
+let harness: PageHarness;
 let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "blockyard-turn-"));
-  yard = await openYard({ fakeClaude: true });
+  harness = await openHarness({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -39,8 +39,8 @@ async function ask(page: Page, answers: string): Promise<void> {
 
 /** A turn that has stopped at a usage limit, as Codex tells of it. */
 async function limited(resetsAt: number): Promise<string> {
-  const conversation = await newConversation(yard.kernel, "limited");
-  const written = await yard.kernel.write(conversation, {
+  const conversation = await newConversation(harness.kernel, "limited");
+  const written = await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) => {
       const turn = { id: "turn-limit", provider: "claude", agent: "claude", startedAt: Date.now() };
@@ -57,14 +57,14 @@ async function limited(resetsAt: number): Promise<string> {
 
 describe("a turn", () => {
   test("[V162] forked while the agent works, the next prompt goes on from there, whatever the agent says meanwhile", async () => {
-    const conversation = await newConversation(yard.kernel, "fork meanwhile");
-    const [, middle = "", last = ""] = await say(yard.kernel, conversation, [
+    const conversation = await newConversation(harness.kernel, "fork meanwhile");
+    const [, middle = "", last = ""] = await say(harness.kernel, conversation, [
       { text: "one", role: "user" },
       { text: "two" },
       { text: "three" },
     ]);
     const write = async (plan: (draft: Draft) => null) => {
-      const written = await yard.kernel.write(conversation, { agent: "tester", plan });
+      const written = await harness.kernel.write(conversation, { agent: "tester", plan });
       if (isProblem(written)) throw new Error(written.message);
     };
     const turn = { id: "turn-fork", provider: "claude", agent: "claude", startedAt: Date.now() };
@@ -72,7 +72,7 @@ describe("a turn", () => {
       draft.setTurn({ ...turn, startedBy: "tester", status: "running" });
       return null;
     });
-    const { page, context } = await yard.open(`/c/${conversation}`);
+    const { page, context } = await harness.open(`/c/${conversation}`);
     await page.getByRole("textbox", { name: "Prompt" }).fill("From two, ");
     await page.locator(`[data-block="${middle}"]`).focus();
     await page.keyboard.press("f");
@@ -86,7 +86,7 @@ describe("a turn", () => {
     await page.keyboard.type("please");
     await page.keyboard.press("Enter");
     const sent = async () => {
-      const blocks = await yard.kernel.allBlocks(conversation);
+      const blocks = await harness.kernel.allBlocks(conversation);
       if (isProblem(blocks)) throw new Error(blocks.message);
       const found = blocks.find(({ role, parent }) => role === "user" && parent !== null);
       return found && (found.metadata.queued?.parent ?? found.parent);
@@ -97,7 +97,7 @@ describe("a turn", () => {
 
   test("[CM9] at a usage limit continues by itself: every window says so, also after a reload", async () => {
     const conversation = await limited(Math.floor(Date.now() / 1_000) + 3_600);
-    const { page, context } = await yard.open(`/c/${conversation}`);
+    const { page, context } = await harness.open(`/c/${conversation}`);
     await page.getByRole("button", { name: /^Continue at / }).click();
     const cancel = (at: Page) => at.getByRole("button", { name: /^Continues at .* Cancel$/ });
     await cancel(page).waitFor();
@@ -114,7 +114,7 @@ describe("a turn", () => {
 
   test("is asked for, asks back over a reload, and ends; the buttons wait half a second", async () => {
     const answers = join(folder, "answers.jsonl");
-    const { page, complaints } = await yard.open("/");
+    const { page, complaints } = await harness.open("/");
     await ask(page, answers);
     const allow = page.getByRole("button", { name: "Allow once" });
     await allow.first().waitFor();
@@ -154,7 +154,7 @@ describe("a turn", () => {
 
   test("[V15] [D7] who does not allow a call can say why, by keyboard; the agent gets it and the call shows it", async () => {
     const answers = join(folder, "denials.jsonl");
-    const { page, complaints } = await yard.open("/");
+    const { page, complaints } = await harness.open("/");
     await ask(page, answers);
     const deny = page.getByRole("button", { name: "Deny…" });
     const why = page.getByRole("textbox", { name: "Reason for the agent" });
@@ -192,8 +192,8 @@ describe("a turn", () => {
   });
 
   test("[V37] a denied call says so once, and not as a failure; so does an export", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/permission-denied.jsonl");
-    const { page } = await yard.open(`/c/${conversation}`);
+    const conversation = await ingest(harness.kernel, "claude", "claude/permission-denied.jsonl");
+    const { page } = await harness.open(`/c/${conversation}`);
     const denied = page.locator(".agent-ask.denied").first();
     await denied.waitFor();
     const said = ((await denied.textContent()) ?? "").replace(/^Denied: /, "");
@@ -202,7 +202,7 @@ describe("a turn", () => {
     expect((await row.innerText()).split(said).length - 1).toBe(1);
     expect(await row.locator(".bad, .failed").count()).toBe(0);
     expect(await row.locator(".state.quiet").textContent()).toBe("denied");
-    const { url, auth } = yard.running;
+    const { url, auth } = harness.running;
     const answer = await fetch(`${url}/v1/conversations/${conversation}/export?format=html`, {
       headers: { authorization: `Bearer ${auth.ownerToken}` },
     });
@@ -215,8 +215,8 @@ describe("a turn", () => {
 
   test("[V36] an agent that is not installed is said to be so, with the command that mends it; the prompt stays", async () => {
     process.env["BLOCKYARD_CLAUDE"] = join(folder, "no-such-agent");
-    const { page } = await yard.open("/");
-    const before = await yard.kernel.store.conversations({ limit: 1_000 });
+    const { page } = await harness.open("/");
+    const before = await harness.kernel.store.conversations({ limit: 1_000 });
     await page.getByRole("textbox", { name: "Prompt" }).fill("do it\n");
     await page.keyboard.press("Enter");
     await page.waitForSelector(".note.bad");
@@ -226,7 +226,7 @@ describe("a turn", () => {
     expect(await page.getByRole("textbox", { name: "Prompt" }).inputValue()).toBe("do it\n");
     process.env["BLOCKYARD_CLAUDE"] = FAKE_CLAUDE;
     // Not made, not archived: there never was a conversation.
-    expect(await yard.kernel.store.conversations({ limit: 1_000 })).toHaveLength(before.length);
+    expect(await harness.kernel.store.conversations({ limit: 1_000 })).toHaveLength(before.length);
     const prompt = JSON.stringify({ recording: RECORDING, lines: 0, act: "exit0" });
     await page.getByRole("textbox", { name: "Prompt" }).fill(prompt);
     await page.keyboard.press("Enter");
@@ -238,14 +238,14 @@ describe("a turn", () => {
   });
 
   test("[D13] a prompt says how much of the conversation went along, and is what was typed", async () => {
-    const conversation = await newConversation(yard.kernel, "taken over");
+    const conversation = await newConversation(harness.kernel, "taken over");
     const texts = ["How many plums?", "Seven.", "And pears?", "Nine."];
     await say(
-      yard.kernel,
+      harness.kernel,
       conversation,
       texts.map((text, i) => ({ text, role: i % 2 === 0 ? "user" : "model" })),
     );
-    const { page, complaints } = await yard.open(`/c/${conversation}`);
+    const { page, complaints } = await harness.open(`/c/${conversation}`);
     const heard = join(folder, "heard.json");
     const prompt = JSON.stringify({ recording: RECORDING, lines: 0, act: "exit0", heard });
     await page.getByRole("button", { name: "Agent: Claude Code" }).waitFor();
@@ -265,8 +265,8 @@ describe("a turn", () => {
   });
 
   test("a conversation goes on with the agent that it was with; another choice holds for it", async () => {
-    const conversation = await ingest(yard.kernel, "codex", "codex/api-500-then-ok.jsonl");
-    const { page } = await yard.open(`/c/${conversation}`);
+    const conversation = await ingest(harness.kernel, "codex", "codex/api-500-then-ok.jsonl");
+    const { page } = await harness.open(`/c/${conversation}`);
     await page.getByRole("button", { name: "Agent: Codex" }).click();
     await page.getByRole("menuitemradio", { name: /^OpenAI API/ }).click();
     await page.getByRole("button", { name: "Agent: OpenAI API" }).waitFor();
@@ -278,13 +278,13 @@ describe("a turn", () => {
 
 describe("together", () => {
   test("[V135] an agent's cursor is seen in the text, its name beside the text, and both move with it", async () => {
-    const conversation = await newConversation(yard.kernel, "cursors");
-    const [block] = await say(yard.kernel, conversation, [{ text: "zero line\none two three" }]);
-    const { page } = await yard.open(`/c/${conversation}`);
+    const conversation = await newConversation(harness.kernel, "cursors");
+    const [block] = await say(harness.kernel, conversation, [{ text: "zero line\none two three" }]);
+    const { page } = await harness.open(`/c/${conversation}`);
     await page.locator(`[data-block="${block}"]`).focus();
     await page.keyboard.press("e");
     await page.locator(".editor-host .cm-content").click();
-    await yard.running.tools.call({ agent: "helper-agent", role: "agent" } as never, "cursor.set", {
+    await harness.running.tools.call({ agent: "helper-agent", role: "agent" } as never, "cursor.set", {
       block_id: block,
       head: { offset: 14 },
     });

@@ -4,16 +4,16 @@
 import { isProblem } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+import { newConversation, openHarness, type PageHarness, say } from "./page/harness.ts";
 
-let yard: Yard;
+let harness: PageHarness;
 
 beforeAll(async () => {
-  yard = await openYard({ fakeClaude: true });
+  harness = await openHarness({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 /** Every letter that is a shortcut, and more. */
@@ -30,14 +30,14 @@ async function isPrompt(page: Page): Promise<void> {
 }
 
 async function textOf(block: string): Promise<string> {
-  const read = await yard.kernel.whole(block);
+  const read = await harness.kernel.whole(block);
   return isProblem(read) ? read.message : read.text;
 }
 
 async function openBlocks() {
-  const conversation = await newConversation(yard.kernel, "typing");
-  const ids = await say(yard.kernel, conversation, [{ text: "first", role: "user" }, { text: "answer" }]);
-  const visit = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "typing");
+  const ids = await say(harness.kernel, conversation, [{ text: "first", role: "user" }, { text: "answer" }]);
+  const visit = await harness.open(`/c/${conversation}`);
   const block = visit.page.locator(`[data-block="${ids[1]}"]`);
   await block.waitFor();
   return { ...visit, conversation, ids, block };
@@ -90,7 +90,7 @@ test("[V160] steps that are faster than the screen end where the last one leads"
 test("[V32] a link to a block gives the focus to the block", async () => {
   const { page, context, conversation, ids } = await openBlocks();
   await page.goto(
-    `${yard.running.url}/c/${conversation}#${(ids[1] as string).slice(conversation.length + 1)}`,
+    `${harness.running.url}/c/${conversation}#${(ids[1] as string).slice(conversation.length + 1)}`,
   );
   await page.reload();
   await page.locator(`[data-block="${ids[1]}"].focused`).waitFor();
@@ -179,15 +179,15 @@ test("[V32] sending, attaching and choosing an agent by pointer go on in the pro
 });
 
 test("[V32] a touch screen keeps its keyboard away; one that has keys writes the first letter into the prompt", async () => {
-  const conversation = await newConversation(yard.kernel, "touch");
-  const [id = ""] = await say(yard.kernel, conversation, [{ text: "answer" }]);
-  const context = await yard.browser.newContext({
+  const conversation = await newConversation(harness.kernel, "touch");
+  const [id = ""] = await say(harness.kernel, conversation, [{ text: "answer" }]);
+  const context = await harness.browser.newContext({
     hasTouch: true,
     isMobile: true,
     viewport: { width: 390, height: 800 },
   });
   const page = await context.newPage();
-  await page.goto(`${yard.running.url}/c/${conversation}${new URL(yard.running.link).search}`);
+  await page.goto(`${harness.running.url}/c/${conversation}${new URL(harness.running.link).search}`);
   const block = page.locator(`[data-block="${id}"]`);
   await block.waitFor();
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("BODY");
@@ -201,9 +201,9 @@ test("[V32] a touch screen keeps its keyboard away; one that has keys writes the
 });
 
 test("[V36] a prompt that is refused comes back in front of what was written meanwhile, and to its own conversation", async () => {
-  const first = await newConversation(yard.kernel, "refused one");
-  const second = await newConversation(yard.kernel, "refused two");
-  const { page, context } = await yard.open(`/c/${first}`);
+  const first = await newConversation(harness.kernel, "refused one");
+  const second = await newConversation(harness.kernel, "refused two");
+  const { page, context } = await harness.open(`/c/${first}`);
   let letGo = () => {};
   const held = new Promise<void>((resolve) => {
     letGo = resolve;
@@ -312,7 +312,7 @@ test("[V80] each command is offered once, and what fits no letters is not offere
     each.map(({ firstChild }) => firstChild?.textContent?.trim()),
   );
   // Conversations are offered too, and may have one title.
-  const conversations = await yard.kernel.conversations({ limit: 200 });
+  const conversations = await harness.kernel.conversations({ limit: 200 });
   if (isProblem(conversations)) throw new Error(conversations.message);
   const titles = new Set(conversations.map(({ title }) => title));
   const names = all.filter((name) => !titles.has(name ?? ""));
@@ -325,7 +325,7 @@ test("[V80] each command is offered once, and what fits no letters is not offere
 });
 
 test("[V83] Enter while a prompt is being sent sends the next one behind it, in the conversation that the first one makes", async () => {
-  const { page, context } = await yard.open("/");
+  const { page, context } = await harness.open("/");
   const held: (() => void)[] = [];
   const asked: { readonly prompt: string; readonly conversation?: string }[] = [];
   await page.routeWebSocket(/./, (socket) => {
@@ -361,8 +361,8 @@ test("[V83] Enter while a prompt is being sent sends the next one behind it, in 
 });
 
 test("[V83] where a prompt is not taken, those behind it come back with it, in their order", async () => {
-  const conversation = await newConversation(yard.kernel, "not taken");
-  const { page, context } = await yard.open(`/c/${conversation}`);
+  const conversation = await newConversation(harness.kernel, "not taken");
+  const { page, context } = await harness.open(`/c/${conversation}`);
   let refuse = () => {};
   let times = 0;
   await page.routeWebSocket(/./, (socket) => {

@@ -6,19 +6,19 @@ import { createRequire } from "node:module";
 import { isProblem } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ingest, newConversation, openYard, replayed, say, type Yard } from "./page/yard.ts";
+import { ingest, newConversation, openHarness, type PageHarness, replayed, say } from "./page/harness.ts";
 
-let yard: Yard;
+let harness: PageHarness;
 
 /** Tall enough to have all rows of a recording in the document. */
 const TALL = { height: 6_000 };
 
 beforeAll(async () => {
-  yard = await openYard();
+  harness = await openHarness();
 }, 180_000);
 
 afterAll(async () => {
-  await yard?.close();
+  await harness?.close();
 });
 
 async function settled(page: Page, selector = "article"): Promise<void> {
@@ -53,7 +53,7 @@ function shownTree(page: Page): Promise<string> {
 
 describe("a first start", () => {
   test("says what can be done", async () => {
-    const { page, complaints } = await yard.open("/");
+    const { page, complaints } = await harness.open("/");
     await page.getByRole("heading", { level: 1, name: "New task in root" }).waitFor();
     expect(await page.textContent(".first-steps")).toContain("blockyard ingest");
     expect(complaints).toEqual([]);
@@ -63,8 +63,8 @@ describe("a first start", () => {
 
 describe("what is shown", () => {
   test("a Claude recording: thinking closed, rows of one line, diffs, terminal, to-dos, cost", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl");
-    const { page, complaints } = await yard.open(`/c/${conversation}`, TALL);
+    const conversation = await ingest(harness.kernel, "claude", "claude/write-edit.jsonl");
+    const { page, complaints } = await harness.open(`/c/${conversation}`, TALL);
     await settled(page, ".file-change");
     const changes = await page.locator(".change").evaluateAll((all) => all.map((change) => change.className));
     expect(changes.some((name) => name.includes("change-add"))).toBe(true);
@@ -84,8 +84,8 @@ describe("what is shown", () => {
   });
 
   test("[R37] [V122] terminal output has colours and no escapes, and stands with its command in one place", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/bash-ansi.jsonl");
-    const { page } = await yard.open(`/c/${conversation}`);
+    const conversation = await ingest(harness.kernel, "claude", "claude/bash-ansi.jsonl");
+    const { page } = await harness.open(`/c/${conversation}`);
     // What succeeded is one line, until somebody opens it.
     const line = page.getByRole("button", { name: /^Run(?! again)/ }).first();
     await line.waitFor();
@@ -104,8 +104,8 @@ describe("what is shown", () => {
   });
 
   test("[V40] more than ten lines are closed: the ends are in the document, the whole when it is opened", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/bash-long-output.jsonl");
-    const { page } = await yard.open(`/c/${conversation}`, TALL);
+    const conversation = await ingest(harness.kernel, "claude", "claude/bash-long-output.jsonl");
+    const { page } = await harness.open(`/c/${conversation}`, TALL);
     await page.getByRole("button", { name: "Ran 2 commands" }).click();
     await settled(page, ".tool-line");
     expect(await page.locator(".command-result").count()).toBe(0);
@@ -122,12 +122,12 @@ describe("what is shown", () => {
   test.each(["command", "code", "file"] as const)(
     "counts the lines of %s, and no line that the last newline would begin",
     async (kind) => {
-      const conversation = await newConversation(yard.kernel, `lines of ${kind}`);
+      const conversation = await newConversation(harness.kernel, `lines of ${kind}`);
       const metadata = { command: { command: "seq" }, code: {}, tool_result: {}, file: { path: "seq" } }[
         kind
       ];
       const lines = (count: number) => Array.from({ length: count }, (_, i) => i).join("\n");
-      const written = await yard.kernel.write(conversation, {
+      const written = await harness.kernel.write(conversation, {
         agent: "tester",
         plan: (draft) => {
           for (const text of [lines(12), `${lines(11)}\n`, `${lines(10)}\n`])
@@ -136,7 +136,7 @@ describe("what is shown", () => {
         },
       });
       expect(written).toBeNull();
-      const { page } = await yard.open(`/c/${conversation}`, TALL);
+      const { page } = await harness.open(`/c/${conversation}`, TALL);
       await settled(page, ".collapse-line");
       const labels = await page.locator(".collapse-line").allTextContents();
       expect(labels).toEqual(["Show 12 lines", "Show 11 lines"]);
@@ -145,8 +145,8 @@ describe("what is shown", () => {
   );
 
   test("[V127] a sub-agent's work opens below its call", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/subagent.jsonl");
-    const { page } = await yard.open(`/c/${conversation}`);
+    const conversation = await ingest(harness.kernel, "claude", "claude/subagent.jsonl");
+    const { page } = await harness.open(`/c/${conversation}`);
     const agent = page
       .locator("article")
       .getByRole("button", { name: /^Agent/ })
@@ -160,8 +160,8 @@ describe("what is shown", () => {
   });
 
   test("[V127] a background command has no steps, though its end is noted below it", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/bash-background-stop.jsonl");
-    const { page } = await yard.open(`/c/${conversation}`);
+    const conversation = await ingest(harness.kernel, "claude", "claude/bash-background-stop.jsonl");
+    const { page } = await harness.open(`/c/${conversation}`);
     await page
       .getByText(/in the background/i)
       .first()
@@ -171,8 +171,8 @@ describe("what is shown", () => {
   });
 
   test("kinds can be hidden and shown", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/thinking.jsonl");
-    const { page } = await yard.open(`/c/${conversation}`);
+    const conversation = await ingest(harness.kernel, "claude", "claude/thinking.jsonl");
+    const { page } = await harness.open(`/c/${conversation}`);
     await settled(page, ".thinking-line");
     const thinking = page.getByRole("menuitemcheckbox", { name: "Thinking" });
     await page.getByRole("button", { name: "View" }).click();
@@ -189,8 +189,8 @@ describe("what is shown", () => {
     ["claude", "claude/parallel-tools.jsonl"],
     ["codex", "codex/command-ok.jsonl"],
   ])("live is the same as after a reload: %s %s", async (provider, name) => {
-    const play = await replayed(yard.kernel, provider, name);
-    const { page, complaints } = await yard.open(`/c/${play.conversation}`, TALL);
+    const play = await replayed(harness.kernel, provider, name);
+    const { page, complaints } = await harness.open(`/c/${play.conversation}`, TALL);
     await page.waitForSelector(".list");
     while (await play.next()) await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
     await play.end();
@@ -211,15 +211,15 @@ describe("what is shown", () => {
 
 describe("reading", () => {
   test("[V3] the end is followed until the reader scrolls up, and again from the button on", async () => {
-    const conversation = await newConversation(yard.kernel, "long");
+    const conversation = await newConversation(harness.kernel, "long");
     const texts = Array.from({ length: 60 }, (_, i) => ({ text: `Block ${i}. ${"Some words. ".repeat(i)}` }));
-    await say(yard.kernel, conversation, texts);
-    const [tail] = await say(yard.kernel, conversation, [{ text: "", status: "running" }]);
-    const { page } = await yard.open(`/c/${conversation}`);
+    await say(harness.kernel, conversation, texts);
+    const [tail] = await say(harness.kernel, conversation, [{ text: "", status: "running" }]);
+    const { page } = await harness.open(`/c/${conversation}`);
     await settled(page, `[data-block="${tail}"]`);
     const grow = async (word: string) => {
-      yard.kernel.append(tail as string, "tester", `${`${word} and so on. `.repeat(200)}\n\n`);
-      await yard.kernel.drain(tail as string, "tester");
+      harness.kernel.append(tail as string, "tester", `${`${word} and so on. `.repeat(200)}\n\n`);
+      await harness.kernel.drain(tail as string, "tester");
     };
     const isAtEnd = () =>
       page.evaluate(() => {
@@ -243,8 +243,8 @@ describe("reading", () => {
   });
 
   test("[V2] what was opened is still open when it comes back", async () => {
-    const conversation = await newConversation(yard.kernel, "collapsed");
-    await yard.kernel.write(conversation, {
+    const conversation = await newConversation(harness.kernel, "collapsed");
+    await harness.kernel.write(conversation, {
       agent: "tester",
       plan: (draft) => {
         for (let i = 0; i < 120; i++)
@@ -257,7 +257,7 @@ describe("reading", () => {
         return null;
       },
     });
-    const { page } = await yard.open(`/c/${conversation}`);
+    const { page } = await harness.open(`/c/${conversation}`);
     await page.getByRole("button", { name: "Thought 120 times" }).click();
     await settled(page, ".thinking-line");
     await page.keyboard.press("G");
@@ -276,8 +276,8 @@ describe("reading", () => {
 
 describe("what is long", () => {
   test("[V25] a result of one endless line is closed, says how much it is, and opens", async () => {
-    const conversation = await newConversation(yard.kernel, "endless");
-    await yard.kernel.write(conversation, {
+    const conversation = await newConversation(harness.kernel, "endless");
+    await harness.kernel.write(conversation, {
       agent: "tester",
       plan: (draft) => {
         const metadata = { toolUseId: "u", toolName: "Bash" };
@@ -286,7 +286,7 @@ describe("what is long", () => {
         return isProblem(made) ? made : null;
       },
     });
-    const { page } = await yard.open(`/c/${conversation}`);
+    const { page } = await harness.open(`/c/${conversation}`);
     const line = page.getByRole("button", { name: "Show 1 line of 60,000 characters" });
     await line.waitFor();
     expect(await page.locator("article .line").count()).toBe(0);
@@ -324,10 +324,10 @@ describe("the ends of what is closed", () => {
       numbered(50_000, " x"),
     ],
   ])("[V40] of a command that %s", async (name, more, expected, text) => {
-    const conversation = await newConversation(yard.kernel, name);
+    const conversation = await newConversation(harness.kernel, name);
     const metadata = { toolUseId: "u", toolName: "Bash", command: "npm test", ...more };
     const create = (each: { text: string; kind: "command" | "text"; metadata: object }) =>
-      yard.kernel.write(conversation, {
+      harness.kernel.write(conversation, {
         agent: "tester",
         plan: (draft) => {
           const role = each.kind === "text" ? ("model" as const) : ("tool" as const);
@@ -336,7 +336,7 @@ describe("the ends of what is closed", () => {
         },
       });
     expect(await create({ kind: "command", text, metadata })).toBeNull();
-    const { page } = await yard.open("/");
+    const { page } = await harness.open("/");
     let chars = 0;
     page.on("websocket", (socket) =>
       socket.on("framereceived", ({ payload }) => {
@@ -354,11 +354,11 @@ describe("the ends of what is closed", () => {
 
 describe("working", () => {
   test("two windows edit a block that an agent is still writing; all three texts survive", async () => {
-    const conversation = await newConversation(yard.kernel, "together");
-    const [id] = await say(yard.kernel, conversation, [{ text: "The agent writes. ", status: "running" }]);
+    const conversation = await newConversation(harness.kernel, "together");
+    const [id] = await say(harness.kernel, conversation, [{ text: "The agent writes. ", status: "running" }]);
     const block = id as string;
-    const first = await yard.open(`/c/${conversation}`);
-    const second = await yard.open(`/c/${conversation}`);
+    const first = await harness.open(`/c/${conversation}`);
+    const second = await harness.open(`/c/${conversation}`);
     for (const { page } of [first, second]) {
       await page.locator(`[data-block="${block}"]`).focus();
       await page.keyboard.press("e");
@@ -367,13 +367,13 @@ describe("working", () => {
     }
     await first.page.keyboard.press("Control+Home");
     await first.page.keyboard.type("First person. ");
-    yard.kernel.append(block, "tester", "And goes on. ");
+    harness.kernel.append(block, "tester", "And goes on. ");
     await second.page.keyboard.press("Control+End");
     await second.page.keyboard.type("Second person.");
-    yard.kernel.append(block, "tester", "And ends.");
-    await yard.kernel.drain(block, "tester");
+    harness.kernel.append(block, "tester", "And ends.");
+    await harness.kernel.drain(block, "tester");
     const texts = async () => {
-      const read = await yard.kernel.whole(block);
+      const read = await harness.kernel.whole(block);
       return isProblem(read) ? "" : read.text;
     };
     await expect.poll(texts).toContain("First person.");
@@ -398,13 +398,13 @@ describe("working", () => {
   });
 
   test("fork here: the next prompt goes on from there, the other way stays", async () => {
-    const conversation = await newConversation(yard.kernel, "fork");
-    const [, middle, last] = await say(yard.kernel, conversation, [
+    const conversation = await newConversation(harness.kernel, "fork");
+    const [, middle, last] = await say(harness.kernel, conversation, [
       { text: "one", role: "user" },
       { text: "two" },
       { text: "three" },
     ]);
-    const { page } = await yard.open(`/c/${conversation}`);
+    const { page } = await harness.open(`/c/${conversation}`);
     await page.locator(`[data-block="${middle}"]`).focus();
     await page.keyboard.press("f");
     await page.waitForSelector(".branch-row");
@@ -415,13 +415,13 @@ describe("working", () => {
   });
 
   test("pruning takes a block away and puts it back", async () => {
-    const conversation = await newConversation(yard.kernel, "prune");
-    const [, middle] = await say(yard.kernel, conversation, [
+    const conversation = await newConversation(harness.kernel, "prune");
+    const [, middle] = await say(harness.kernel, conversation, [
       { text: "one" },
       { text: "two" },
       { text: "three" },
     ]);
-    const { page } = await yard.open(`/c/${conversation}`);
+    const { page } = await harness.open(`/c/${conversation}`);
     await page.locator(`[data-block="${middle}"]`).focus();
     await page.keyboard.press("p");
     await page.waitForSelector(".pruned-row");
@@ -432,16 +432,16 @@ describe("working", () => {
   });
 
   test("[AC5] a viewer's link opens a page to read along, which offers no prompt", async () => {
-    const conversation = await newConversation(yard.kernel, "on the wall");
-    const [block] = await say(yard.kernel, conversation, [{ text: "first words", status: "running" }]);
-    const token = yard.running.auth.create("wall-screen", "viewer");
-    const { page, complaints } = await yard.open(`/c/${conversation}`, { token });
+    const conversation = await newConversation(harness.kernel, "on the wall");
+    const [block] = await say(harness.kernel, conversation, [{ text: "first words", status: "running" }]);
+    const token = harness.running.auth.create("wall-screen", "viewer");
+    const { page, complaints } = await harness.open(`/c/${conversation}`, { token });
     await page.getByText("first words").waitFor();
-    await yard.kernel.append(block as string, "tester", " and more\n");
+    await harness.kernel.append(block as string, "tester", " and more\n");
     await page.getByText("and more").waitFor();
     await page.getByText("Read only: this link").waitFor();
     expect(await page.getByRole("textbox", { name: "Prompt" }).count()).toBe(0);
-    await page.goto(yard.running.url);
+    await page.goto(harness.running.url);
     await page.getByText("Read only: this link").waitFor();
     // With nothing beside it, a sign alone would look lost.
     const search = page.getByRole("navigation").getByRole("button", { name: "Search everything" });
@@ -451,9 +451,11 @@ describe("working", () => {
   });
 
   test("search finds a word anywhere and opens at its block", async () => {
-    const conversation = await newConversation(yard.kernel, "haystack");
-    const [needle] = await say(yard.kernel, conversation, [{ text: "here lies the xylophone of the yard" }]);
-    const { page } = await yard.open("/");
+    const conversation = await newConversation(harness.kernel, "haystack");
+    const [needle] = await say(harness.kernel, conversation, [
+      { text: "here lies the xylophone of the orchestra" },
+    ]);
+    const { page } = await harness.open("/");
     await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
     await page.keyboard.press("/");
     await page.getByRole("combobox", { name: "Search everything" }).fill("xylophone");
@@ -464,14 +466,14 @@ describe("working", () => {
   });
 
   test("the connection is cut and comes back; nothing is lost", async () => {
-    const conversation = await newConversation(yard.kernel, "cut");
-    const [id] = await say(yard.kernel, conversation, [{ text: "before. ", status: "running" }]);
-    const { page, context } = await yard.open(`/c/${conversation}`);
+    const conversation = await newConversation(harness.kernel, "cut");
+    const [id] = await say(harness.kernel, conversation, [{ text: "before. ", status: "running" }]);
+    const { page, context } = await harness.open(`/c/${conversation}`);
     await settled(page);
     await context.setOffline(true);
     await page.evaluate(() => dispatchEvent(new Event("offline")));
-    yard.kernel.append(id as string, "tester", "meanwhile. ");
-    await yard.kernel.drain(id as string, "tester");
+    harness.kernel.append(id as string, "tester", "meanwhile. ");
+    await harness.kernel.drain(id as string, "tester");
     await context.setOffline(false);
     await page.evaluate(() => dispatchEvent(new Event("online")));
     await expect
@@ -489,8 +491,8 @@ describe("access", () => {
     ["dark", true, 1280],
     ["phone", false, 360],
   ])("axe finds nothing: %s", async (_name, dark, width) => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/tasks.jsonl");
-    const { page } = await yard.open(`/c/${conversation}`, { dark, width, height: 740 });
+    const conversation = await ingest(harness.kernel, "claude", "claude/tasks.jsonl");
+    const { page } = await harness.open(`/c/${conversation}`, { dark, width, height: 740 });
     await settled(page);
     await page.evaluate(axe);
     const found = await page.evaluate(async () => {
@@ -509,9 +511,9 @@ describe("access", () => {
   });
 
   test("[V26] where the system chooses the colours, what is chosen, pressed and worked on is still seen", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/tasks.jsonl");
-    await say(yard.kernel, await newConversation(yard.kernel, "another"), [{ text: "one" }]);
-    const { page } = await yard.open(`/c/${conversation}`);
+    const conversation = await ingest(harness.kernel, "claude", "claude/tasks.jsonl");
+    await say(harness.kernel, await newConversation(harness.kernel, "another"), [{ text: "one" }]);
+    const { page } = await harness.open(`/c/${conversation}`);
     await page.emulateMedia({ forcedColors: "active" });
     await settled(page);
     /** What is drawn at the left edge of an element: forced colours are not told by its styles. */
@@ -539,9 +541,9 @@ describe("access", () => {
   });
 
   test("[V26] where the system chooses the colours, a prompt has an edge, and what is drawn has these colours", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/tasks.jsonl");
-    await say(yard.kernel, conversation, [{ text: "a prompt", role: "user" }]);
-    const { page } = await yard.open(`/c/${conversation}`);
+    const conversation = await ingest(harness.kernel, "claude", "claude/tasks.jsonl");
+    await say(harness.kernel, conversation, [{ text: "a prompt", role: "user" }]);
+    const { page } = await harness.open(`/c/${conversation}`);
     await page.emulateMedia({ forcedColors: "active" });
     const prompt = await page
       .locator(".said-user")
@@ -561,8 +563,8 @@ describe("access", () => {
   });
 
   test("the narrowest phone has no sideways scroll, and the list opens over the page", async () => {
-    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl");
-    const { page } = await yard.open(`/c/${conversation}`, { width: 360, height: 700 });
+    const conversation = await ingest(harness.kernel, "claude", "claude/write-edit.jsonl");
+    const { page } = await harness.open(`/c/${conversation}`, { width: 360, height: 700 });
     await settled(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
     expect(

@@ -252,7 +252,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "broadcast: unsigned words are heard",
-    file: "packages/server/src/stores/broadcast/word.ts",
+    file: "packages/server/src/stores/broadcast/message.ts",
     find: "  return isRight ? text : undefined;\n",
     replace: "  return isRight || text ? text : undefined;\n",
     tests: ["packages/server/src/stores/broadcast/word.test.ts"],

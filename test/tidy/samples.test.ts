@@ -4,6 +4,7 @@ import { checkBounds } from "./bounds.ts";
 import { checkPurity, checkRawHtml, checkShells, checkSwitchedOff } from "./calls.ts";
 import { checkCasts, checkMetadataReads } from "./casts.ts";
 import { checkWalk, findBrokenLinks, findUnlinked } from "./docs.ts";
+import { findUnusedExports } from "./exports.ts";
 import { checkImports, checkLight, findCycles, findDead } from "./imports.ts";
 import { checkFileLength, checkFunctionLength, checkHeaders, checkNames } from "./shape.ts";
 import { type File, isCode, parse } from "./source.ts";
@@ -218,6 +219,42 @@ describe("dead files", () => {
     expect(
       dead({ "scripts/start.mjs": "", "scripts/old.mjs": "", [`${kernel}/store-contract.ts`]: "" }),
     ).toEqual(["scripts/old.mjs"]);
+  });
+});
+
+describe("unused exports", () => {
+  const unused = (texts: Record<string, string>) => {
+    const code = Object.entries(texts).map(([path, text]) => parse({ path, text }));
+    return findUnusedExports(code, manifests).map((complaint) => complaint.split(",")[0]);
+  };
+
+  it("are those that no other file imports", () => {
+    const texts = {
+      [`${kernel}/a.ts`]: "export const one = 1; export function two() {} export interface Three {} two();",
+      [`${kernel}/b.ts`]: 'import { one } from "./a.ts"',
+      [`${kernel}/a.test.ts`]: 'import type { Three } from "./a.ts"; export const sample = 1;',
+    };
+    expect(unused(texts)).toEqual([`${kernel}/a.ts exports two`]);
+  });
+
+  it("are not what an entry passes on, but an entry passes on what others import", () => {
+    const texts = {
+      [`${kernel}/index.ts`]: 'export * from "./plain.ts"; export { one, two as deux } from "./a.ts";',
+      [`${kernel}/plain.ts`]: "export const far = 1; export const near = 1;",
+      [`${kernel}/a.ts`]: "export const one = 1; export const two = 2;",
+      [`${web}/main.tsx`]: 'import { far, one } from "@blockyard/kernel";',
+    };
+    expect(unused(texts)).toEqual([`${kernel}/index.ts exports deux`, `${kernel}/plain.ts exports near`]);
+  });
+
+  it("are unknown of a namespace, a file that is loaded later, and what others build on", () => {
+    const texts = {
+      [`${kernel}/a.ts`]: "export const one = 1;",
+      [`${kernel}/b.ts`]: 'import * as all from "./a.ts"; all; void import("./c.ts");',
+      [`${kernel}/c.ts`]: "export const two = 2;",
+      "packages/client/src/index.ts": "export const three = 3;",
+    };
+    expect(unused(texts)).toEqual([]);
   });
 });
 

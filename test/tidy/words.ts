@@ -19,13 +19,11 @@ const banned =
   "Told|Desk|Offspring|Elsewhere|Pace|Lanes|Ground|Young|Yard|Door|yard|young|door|offspring|spoilt|strangers|openYard";
 const declared = new RegExp(`\\b(?:class|interface|type|enum|function|const|let)\\s+(?:${banned})\\b`, "g");
 const bannedInPages = /\b(?:yards?|strangers?|faces|write door)\b/g;
-/** The page and its tests, where these names are still to be replaced. */
-const unnamed = /^(packages\/web|test\/e2e|bench\/page)(\/|\.)/;
 
 /** In code no such name is declared; in pages nobody uses the words. What others say and what was, is not ours. */
 export function checkBanned(files: readonly File[]): string[] {
   return files
-    .filter(({ path }) => !recorded.test(path) && !unnamed.test(path))
+    .filter(({ path }) => !recorded.test(path))
     .flatMap((file) => {
       if (/\.tsx?$/.test(file.path)) return matches(file, declared, "declares a name that the glossary bans");
       const isPage = /^(docs\/(guides|spec)\/.*|[A-Z]+)\.md$/.test(file.path) && file.path !== "CHANGELOG.md";

@@ -1,9 +1,8 @@
 /**
- * A server as another program sees it: calls, live copies of conversations, the life of tool calls. One connection, which
- * comes back by itself; what was missed meanwhile is there before anything newer, and a write that was under way is
- * sent again and done once.
+ * A server as another program sees it: calls, live copies of conversations, the progress of tool calls. It uses one connection, which
+ * reconnects by itself; missed changes arrive before newer ones, and a pending write is resent and applied once.
  *
- * It holds no state of its own: the replica has it.
+ * It has no state of its own: the replica has it.
  */
 import {
   type ConversationId,
@@ -78,11 +77,16 @@ export class Client {
       url: url.replace(/\/$/, ""),
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     };
-    const told = (state: LinkState) => {
+    const onLinkState = (state: LinkState) => {
       onState?.(state);
       for (const notify of this.#waiting) notify(state);
     };
-    this.#link = new Link({ replica: this.replica, url, told, ...(token === undefined ? {} : { token }) });
+    this.#link = new Link({
+      replica: this.replica,
+      url,
+      onState: onLinkState,
+      ...(token === undefined ? {} : { token }),
+    });
   }
 
   get state(): LinkState {

@@ -1,8 +1,8 @@
 /**
- * The socket: keeps one WebSocket to the server open and gives it to the replica. It reconnects by itself with backoff,
- * and finds a dead connection by pings that stay unanswered.
+ * The link: keeps one WebSocket to the server open for the replica. It reconnects with backoff, and detects a dead connection by
+ * unanswered pings.
  *
- * It knows nothing of blocks: frames go through it as they are. What was lost while it was away is the replica's matter.
+ * It knows nothing about blocks and passes frames through unchanged. The replica catches up after a reconnect.
  */
 
 import type { Replica, ServerFrame } from "@blockyard/kernel";
@@ -13,7 +13,7 @@ export type LinkState =
   | { readonly state: "open" }
   /** Waits before it tries again. */
   | { readonly state: "waiting"; readonly tries: number; readonly until: number }
-  /** The server does not want this program: trying again would not help. */
+  /** The server refuses this program: retrying would not help. */
   | { readonly state: "refused"; readonly message: string }
   | { readonly state: "closed" };
 
@@ -21,15 +21,15 @@ export interface LinkOptions {
   readonly replica: Replica;
   /** Where the server is, as it prints it: http://127.0.0.1:4567 */
   readonly url: string;
-  /** Without one, the cookie that a browser has got from the private link, with the ticket of its page. */
+  /** Without a token, a browser's session cookie is used, with the page's ticket. */
   readonly token?: string;
-  /** What shows, besides the cookie, that the server's own page asks; undefined where there is none now. */
+  /** Proves, besides the cookie, that the server's own page asks; undefined if there is none now. */
   readonly ticket?: () => Promise<string | undefined>;
-  /** Told of every change of the state. */
-  readonly told: (state: LinkState) => void;
+  /** Called with every new state. */
+  readonly onState: (state: LinkState) => void;
 }
 
-/** What WebSocket is outside of browsers. */
+/** WebSocket outside of browsers. */
 type Socket = new (url: string, options?: { headers: Record<string, string> }) => WebSocket;
 
 export class Link {
@@ -37,23 +37,23 @@ export class Link {
   readonly #url: string;
   readonly #headers: Record<string, string>;
   readonly #ticket: LinkOptions["ticket"];
-  readonly #told: (state: LinkState) => void;
+  readonly #onState: (state: LinkState) => void;
   #state: LinkState = { state: "connecting", tries: 0 };
   #socket: WebSocket | undefined;
   #tries = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #beats: ReturnType<typeof setInterval> | undefined;
-  /** Runs from a ping until something comes. Beats may come late (a hidden tab has one a minute): they prove nothing. */
+  /** Runs from a ping until the next message. A late ping proves nothing: hidden tabs throttle timers to one a minute. */
   #patience: ReturnType<typeof setTimeout> | undefined;
   #openedAt = Number.POSITIVE_INFINITY;
   #pings = 0;
 
-  constructor({ replica, url, token, ticket, told }: LinkOptions) {
+  constructor({ replica, url, token, ticket, onState }: LinkOptions) {
     this.#replica = replica;
     this.#url = url.replace(/\/$/, "");
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     this.#ticket = ticket;
-    this.#told = told;
+    this.#onState = onState;
   }
 
   get state(): LinkState {
@@ -65,7 +65,7 @@ export class Link {
     this.#open();
   }
 
-  /** Tries at once instead of waiting; asks at once whether an open connection still lives. */
+  /** Retries at once instead of waiting; pings an open connection at once. */
   hurry(): void {
     if (this.#state.state === "waiting") this.#open();
     else this.#beat();
@@ -74,7 +74,7 @@ export class Link {
   close(): void {
     clearTimeout(this.#retry);
     clearInterval(this.#beats);
-    this.#heard();
+    this.#heardBack();
     const socket = this.#socket;
     this.#socket = undefined;
     socket?.close();
@@ -84,7 +84,7 @@ export class Link {
 
   #set(state: LinkState): void {
     this.#state = state;
-    this.#told(state);
+    this.#onState(state);
   }
 
   #open(): void {
@@ -106,7 +106,7 @@ export class Link {
     const socket = isBare ? new WebSocket(url) : new (WebSocket as unknown as Socket)(url, { headers });
     this.#socket = socket;
     socket.onopen = () => {
-      this.#heard();
+      this.#heardBack();
       this.#replica.connected((frame) => {
         if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
       });
@@ -117,7 +117,7 @@ export class Link {
 
   #receive(socket: WebSocket, data: unknown): void {
     if (socket !== this.#socket || typeof data !== "string") return;
-    this.#heard();
+    this.#heardBack();
     const frame = JSON.parse(data) as ServerFrame;
     this.#replica.receive(frame);
     if (frame.type !== "hello") return;
@@ -128,7 +128,7 @@ export class Link {
   #closed(socket: WebSocket): void {
     if (socket !== this.#socket) return;
     this.#socket = undefined;
-    this.#heard();
+    this.#heardBack();
     this.#replica.disconnected();
     const bye = this.#replica.bye;
     if (bye && !bye.resumable) return this.#refuse(bye.message);
@@ -172,7 +172,7 @@ export class Link {
     socket.send(JSON.stringify({ type: "ping", n: ++this.#pings }));
   }
 
-  #heard(): void {
+  #heardBack(): void {
     clearTimeout(this.#patience);
     this.#patience = undefined;
   }

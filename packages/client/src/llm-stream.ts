@@ -1,8 +1,8 @@
 /**
- * `llm_*` events of one conversation, kept up: read over HTTP as server-sent events, resumed from the last cursor whenever the
- * connection is lost or silent, and added up to messages. For programs that want no blocks.
+ * A stream of one conversation's `llm_*` events, over HTTP as server-sent events, resumed from the last cursor when the connection
+ * is lost or silent, and combined to messages. For programs that do not need blocks.
  *
- * Invariant: however often it was cut, the messages are those of a reader that never was.
+ * Invariant: interruptions do not change the resulting messages.
  */
 
 import { isProblem, type LlmEvent, type LlmMessage, type Problem, reduceLlm } from "@blockyard/kernel";

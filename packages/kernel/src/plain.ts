@@ -4,7 +4,7 @@
  * in index.ts too; tests count what it loads.
  */
 
-export { assert, unreachable } from "./model/assert.ts";
+export { assert } from "./model/assert.ts";
 export { blockOf, isResult } from "./model/block.ts";
 export {
   type BlockId,
@@ -23,7 +23,7 @@ export { everySession } from "./model/past-sessions.ts";
 export { type PictureSize, pictureSize } from "./model/picture-size.ts";
 export { blobsIn, changePictures } from "./model/pictures.ts";
 export { isProblem, type Problem, problem } from "./model/problem.ts";
-export { type SessionFact, type SessionFacts, sessionFacts } from "./model/session-facts.ts";
+export { type SessionFacts, sessionFacts } from "./model/session-facts.ts";
 export { type Env, randomName } from "./ports/env.ts";
 export {
   checkCommit,
@@ -34,7 +34,6 @@ export {
   oldestFirst,
   StoreError,
   type StoreErrorCode,
-  spliced,
 } from "./ports/store-rules.ts";
 export {
   formatAge,

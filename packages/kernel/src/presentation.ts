@@ -6,7 +6,7 @@
 export { type Ask, askOf, waitsFor } from "./model/ask.ts";
 export { metadataOf } from "./model/metadata.ts";
 export { timesText } from "./model/times.ts";
-export { type NativeFacts, nativeFacts } from "./model/turn-facts.ts";
+export { nativeFacts } from "./model/turn-facts.ts";
 export { answerLabel, answerWords, askWords, NO_PLAN, repeatsDenial } from "./presentation/ask-words.ts";
 export {
   type CallLine,
@@ -20,7 +20,7 @@ export {
   onOneLine,
   shortPath,
 } from "./presentation/call-line.ts";
-export { type CallOutcome, callOutcome, isAtWork } from "./presentation/call-outcome.ts";
+export { callOutcome, isAtWork } from "./presentation/call-outcome.ts";
 export {
   type ChangeText,
   changedIn,
@@ -45,22 +45,14 @@ export {
 } from "./presentation/format.ts";
 export { gather, gatheredWords, livingTodos, type TodoStep } from "./presentation/gather.ts";
 export { SUMMARY_LINES } from "./presentation/limits.ts";
-export {
-  type LiveEdit,
-  type LiveInput,
-  type LiveTodo,
-  liveInput,
-  liveTextPath,
-} from "./presentation/live-input.ts";
+export { type LiveInput, liveInput } from "./presentation/live-input.ts";
 export {
   amountOf,
   cutLine,
   type Excerpt,
   type Extent,
   excerptOf,
-  isAskedFor,
   isCutLine,
-  isFailedResult,
   isLong,
   type Lines,
   leftWords,
@@ -68,28 +60,20 @@ export {
 export {
   deedOfCall,
   type Entry,
-  type Facts,
   type Form,
   formOf,
   inShownOrder,
   isGathered,
   isNotice,
-  type Loudness,
-  loudnessOf,
   saysCommand,
   startLines,
   tailLines,
 } from "./presentation/loudness.ts";
-export { boundRules, MarkdownBudget, type MarkdownRules, TOO_HARD } from "./presentation/markdown-bound.ts";
+export { boundRules, MarkdownBudget, TOO_HARD } from "./presentation/markdown-bound.ts";
 export { type MathToken, maskMath, mathRules } from "./presentation/markdown-math.ts";
 export { isNoticeLine, noticeName } from "./presentation/notice-name.ts";
 export { cutSummary, outputSummary } from "./presentation/output-summary.ts";
-export {
-  type GrowingString,
-  PartialJson,
-  type PartialPath,
-  type PartialState,
-} from "./presentation/partial-json.ts";
+export { PartialJson } from "./presentation/partial-json.ts";
 export { knownCode, REASON_WORDS } from "./presentation/reason-words.ts";
 export { isMarkdownResult, showsPictures, todoLine } from "./presentation/result-look.ts";
 export { hostOf, safeImageData, safeLink, safePicture } from "./presentation/safe-link.ts";

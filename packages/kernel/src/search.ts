@@ -1,7 +1,7 @@
 /** Patterns, matches and trigrams, for a thread that searches and needs nothing else of the kernel. Everything here is in index.ts too. */
 
 export { foldCase } from "./search/case-fold.ts";
-export { compilePattern, type Pattern, type PatternSource } from "./search/pattern.ts";
+export { compilePattern } from "./search/pattern.ts";
 export {
   type Clock,
   fitsSearch,
@@ -14,6 +14,6 @@ export {
   type SearchSource,
   searchBlocks,
 } from "./search/search.ts";
-export { type Matches, type MatchOptions, matchText } from "./search/search-match.ts";
+export { matchText } from "./search/search-match.ts";
 export type { Demand } from "./search/search-syntax.ts";
 export { filterOf, mayContain, type TrigramQuery, trigramsOf } from "./search/trigram.ts";

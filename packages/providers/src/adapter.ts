@@ -1,9 +1,9 @@
 /**
  * The adapter: a pure step function from a provider's parsed events to block events.
  *
- * Total: any JSON value may come in, nothing is ever thrown. What an adapter does not know becomes an `unknown` block.
- * The state is linear: a step may reuse what it was given, and the caller must not use the old value again. It holds
- * only what is open, never what was said.
+ * Total: any JSON value may come in, nothing is ever thrown. An unknown event becomes an `unknown` block. The state is
+ * linear: a step may reuse the state it was given, and the caller must not use the old value again. It holds only what
+ * is open, never finished content.
  */
 
 import { addUsage, type BlockEvent, type Json, NO_USAGE, type Turn, type Usage } from "@blockyard/kernel";

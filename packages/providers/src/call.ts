@@ -8,7 +8,7 @@
 import type { BlockEvent, BlockKey, Json, JsonObject, Kind, Reason } from "@blockyard/kernel";
 import { given } from "./read.ts";
 
-export interface Call {
+interface Call {
   readonly key: BlockKey;
   readonly toolUseId: string;
   readonly toolName: string;

@@ -10,7 +10,7 @@ import type { PatchChange } from "./apply-patch.ts";
 import { ASKED_DIFF_CHARS } from "./limits.ts";
 import { hunksOf, unifiedDiff } from "./unified-diff.ts";
 
-export interface Edit {
+interface Edit {
   readonly before: string;
   readonly after: string;
 }

@@ -271,7 +271,11 @@ class Said {
     if (!Array.isArray(event.choices)) return;
     for (const choice of event.choices as readonly Json[]) {
       if (!isObject(choice) || !isObject(choice.delta)) continue;
-      this.#join(`${event.id} ${choice.index}`, choice.delta.content);
+      // Gemini's reasoning is content between tags.
+      const { content } = choice.delta;
+      const isThought = JSON.stringify(choice.delta.extra_content ?? "").includes('"thought":true');
+      const said = typeof content === "string" ? content.replace(/^<\/?thought>/, "") : content;
+      this.#join(`${event.id} ${choice.index}${isThought ? " thought" : ""}`, said);
       this.#join(`${event.id} ${choice.index} thinking`, choice.delta.reasoning_content);
     }
   }

@@ -50,7 +50,7 @@ export interface FoldedTurn {
   readonly native?: JsonObject;
 }
 
-export interface FoldedMessage {
+interface FoldedMessage {
   readonly messageId: string;
   readonly parent?: string;
   readonly turn?: string;
@@ -58,7 +58,7 @@ export interface FoldedMessage {
   readonly usage: Usage;
 }
 
-export type Session = Omit<Extract<BlockEvent, { type: "session" }>, "type">;
+type Session = Omit<Extract<BlockEvent, { type: "session" }>, "type">;
 
 export interface Folded {
   readonly sessions: readonly Session[];

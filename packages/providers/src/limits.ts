@@ -1,6 +1,6 @@
 /**
- * Every bound of this package, in one place. What a provider sends may be of any size and shape; what is held in
- * memory and what is handed on may not.
+ * Every limit of this package, in one place. A provider may send data of any size and shape; what is held in memory and
+ * passed on is bounded.
  */
 
 import { limits } from "@blockyard/kernel";

@@ -18,7 +18,7 @@ import { BATCH_EVENTS, SHORT_BATCH_CHARS } from "./limits.ts";
 import type { Provider } from "./registry.ts";
 import { Repeats } from "./repeats.ts";
 
-export interface NormalizeOptions {
+interface NormalizeOptions {
   /** Prefix of the block keys. */
   readonly run?: string;
   /** What the session had counted before, where this run resumes one. */

@@ -11,7 +11,7 @@ import { isObject, parseJson } from "./framing/json.ts";
 import { isItemList } from "./openai/response-items.ts";
 import { readTraffic } from "./traffic.ts";
 
-export interface Recognised {
+interface Recognised {
   readonly provider: string;
   readonly source: "stream" | "log";
 }

@@ -1,8 +1,8 @@
 /**
- * The one-line row of a tool call: what it was asked (`compactParams`) and what came of it (`shortResult`).
+ * The one-line row of a tool call: its input (`compactParams`) and its outcome (`shortResult`).
  *
- * Provider-neutral: it looks at the names that tools commonly give their parameters. A provider that knows a tool
- * better makes its own.
+ * Provider-neutral: it uses the parameter names that tools commonly have. A provider that knows a tool better makes its
+ * own.
  */
 
 import type { Json } from "@blockyard/kernel";

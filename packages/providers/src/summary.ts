@@ -6,7 +6,7 @@
 import { addUsage, NO_USAGE, type Usage } from "@blockyard/kernel";
 import type { Folded } from "./fold.ts";
 
-export interface Summary {
+interface Summary {
   /** How many blocks of each kind. */
   readonly kinds: Readonly<Record<string, number>>;
   readonly asks: Asks;
@@ -14,7 +14,7 @@ export interface Summary {
   readonly usage: Usage;
 }
 
-export interface Asks {
+interface Asks {
   readonly opened: number;
   readonly answered: number;
   /** Ended without an answer, with a reason. */

@@ -20,7 +20,7 @@ export interface Hunk {
 
 export type ChangeKind = "add" | "modify" | "delete";
 
-export interface TextPair {
+interface TextPair {
   readonly before: string;
   readonly after: string;
 }

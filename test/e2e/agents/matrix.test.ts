@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fetchCli } from "../clis/fetch.ts";
 import { Lab } from "../clis/lab.ts";
 import { MATRIX_AGENTS } from "./agents.ts";
-import { TestHarness } from "./desk.ts";
+import { TestHarness } from "./harness.ts";
 import { runCell } from "./matrix.ts";
 import type { From } from "./owner.ts";
 import { type Owners, openOwners } from "./owners.ts";

@@ -6,7 +6,7 @@
 import { fetchCli } from "../clis/fetch.ts";
 import { Lab } from "../clis/lab.ts";
 import { MATRIX_AGENTS, type MatrixAgent } from "./agents.ts";
-import { TestHarness } from "./desk.ts";
+import { TestHarness } from "./harness.ts";
 import type { From } from "./owner.ts";
 import { openOwners } from "./owners.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.ts";

@@ -2,7 +2,7 @@
 import type { Browser } from "playwright-core";
 import { buildPage } from "../../../scripts/build-page.mjs";
 import type { Lab } from "../clis/lab.ts";
-import { launch } from "../page/yard.ts";
+import { launch } from "../page/harness.ts";
 import type { MatrixAgent } from "./agents.ts";
 import type { From, Owner } from "./owner.ts";
 import { HttpOwner } from "./owner-http.ts";

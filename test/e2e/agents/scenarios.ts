@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Script, say } from "../../model/script.ts";
 import type { LabBlock } from "../clis/lab.ts";
 import type { Question } from "./agents.ts";
-import { check, type TestHarness } from "./desk.ts";
+import { check, type TestHarness } from "./harness.ts";
 import type { Begun } from "./owner.ts";
 
 export interface Scenario {

@@ -340,7 +340,7 @@ describe.skipIf(why !== "")(`Claude Code over its control protocol${why}`, () =>
 
   it("[D56] a process that was killed between turns is started again, with its session", async () => {
     const conversation = await lab.conversation();
-    const mark = homeMark(join(lab.folder, "yard"));
+    const mark = homeMark(join(lab.folder, "data"));
     const others = await findMarked(mark);
     const first = await lab.turn(conversation, "Remember blue", [say("Blue.")]);
     for (const pid of (await findMarked(mark)).filter((each) => !others.includes(each)))

@@ -239,7 +239,7 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
   it("[D2] is stopped while a command runs; the command and what it started are gone", async () => {
     const conversation = await lab.conversation();
     const input = { command: "(sleep 1234 &) ; sleep 1234", description: "Wait" };
-    const mark = homeMark(join(lab.folder, "yard"));
+    const mark = homeMark(join(lab.folder, "data"));
     const { turn } = await lab.start(conversation, "Wait", [{ parts: [call("Bash", input)] }]);
     await lab.wait("the command to run", async () => {
       await lab.answer(conversation, true);
@@ -265,7 +265,7 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
   });
 
   it("edits a block with our own MCP server, meets a conflict, and solves it", async () => {
-    const token = new Auth(join(lab.folder, "yard"), "owner", Date.now).create("claude-code", "agent");
+    const token = new Auth(join(lab.folder, "data"), "owner", Date.now).create("claude-code", "agent");
     const headers = { Authorization: `Bearer ${token}` };
     const mcpServers = { blockyard: { type: "http", url: `${lab.server.url}/mcp`, headers } };
     writeFileSync(join(lab.folder, "claude", ".claude.json"), JSON.stringify({ mcpServers }));

@@ -52,10 +52,10 @@ beforeAll(async () => {
   writeFileSync(join(work, "a.txt"), "one\n");
   model = await ModelServer.start();
   const env = { PATH: process.env["PATH"] ?? "", ...codexEnv(folder, model.url, program) };
-  tracker = new ProcessTracker(join(folder, "yard"));
+  tracker = new ProcessTracker(join(folder, "data"));
   kernel = new Kernel(nodeEnv, new MemoryStore("m"));
-  writeFileSync(join(folder, "yard", "prices.json"), '{"gpt-5*":{"input":1,"output":1}}');
-  driver = codexDriver({ kernel, root: work, env, tracker, prices: new Prices(join(folder, "yard")) });
+  writeFileSync(join(folder, "data", "prices.json"), '{"gpt-5*":{"input":1,"output":1}}');
+  driver = codexDriver({ kernel, root: work, env, tracker, prices: new Prices(join(folder, "data")) });
   const start: typeof driver.start = async (begun) => {
     const started = await driver.start(begun);
     run = isProblem(started) ? undefined : started;

@@ -29,7 +29,7 @@ let server: Server;
 beforeAll(async () => {
   if (why !== "") return;
   folder = mkdtempSync(join(tmpdir(), "blockyard-codex-kill-"));
-  home = join(folder, "yard");
+  home = join(folder, "data");
   work = join(folder, "work");
   mkdirSync(work);
   model = await ModelServer.start();

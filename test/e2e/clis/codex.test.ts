@@ -142,7 +142,7 @@ describe.skipIf(why !== "")(`Codex as a turn${why}`, () => {
     const { turn } = await lab.start(conversation, "Wait", [
       { parts: [shell("(sleep 1234 &) ; sleep 1234")] },
     ]);
-    const mark = homeMark(join(lab.folder, "yard"));
+    const mark = homeMark(join(lab.folder, "data"));
     await lab.wait("the command to run", async () => {
       const commands = (await findMarked(mark)).map(commandOf);
       return commands.filter((command) => command === "sleep 1234 ").length === 2 ? true : undefined;
@@ -163,7 +163,7 @@ describe.skipIf(why !== "")(`Codex as a turn${why}`, () => {
   });
 
   it("edits a block with our own MCP server", async () => {
-    const token = new Auth(join(lab.folder, "yard"), "owner", Date.now).create("codex-cli", "agent");
+    const token = new Auth(join(lab.folder, "data"), "owner", Date.now).create("codex-cli", "agent");
     const config = join(lab.folder, "codex", "config.toml");
     const server = `[mcp_servers.blockyard]
 url = "${lab.server.url}/mcp"

@@ -66,7 +66,7 @@ export class Lab {
     const model = await ModelServer.start();
     const envOf = (each: Cli, its: string) => ENVIRONMENTS[each](folder, model.url, its);
     const env = { ...envOf(cli, program), ...(other ? envOf(other.cli, other.program) : {}) };
-    const server = await Server.start({ home: join(folder, "yard"), root: work, env });
+    const server = await Server.start({ home: join(folder, "data"), root: work, env });
     return new Lab(cli, folder, work, model, server, env);
   }
 
@@ -87,7 +87,7 @@ export class Lab {
   }
 
   get home(): string {
-    return join(this.folder, "yard");
+    return join(this.folder, "data");
   }
 
   /** A server that was killed, or stopped, is started again, at the same address. */

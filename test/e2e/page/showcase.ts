@@ -9,8 +9,8 @@ import { isProblem } from "@blockyard/kernel";
 import { providers } from "@blockyard/providers";
 import { StreamIngest } from "../../../packages/server/src/ingest/ingest-stream.ts";
 import { RECORDINGS, recordingPath, replay } from "../../../packages/server/src/turns/replay.ts";
+import { openHarness, type PageHarness, say } from "./harness.ts";
 import { StandIn, type Step } from "./stand-in.ts";
-import { openYard, say, type Yard } from "./yard.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../../packages/providers/fixtures/", import.meta.url));
 /** So many times as fast as it was. */
@@ -48,24 +48,24 @@ const FILES = {
   ".git/HEAD": "ref: refs/heads/vouchers\n",
 };
 
-export interface Showcase extends Yard {
+export interface Showcase extends PageHarness {
   readonly standIn: StandIn;
 }
 
 /** A server with the files of the shop and its two recorded sessions: a first start. */
 export async function openShowcase(): Promise<Showcase> {
   const standIn = new StandIn();
-  const yard = await openYard({ claude: standIn.program, workspace: "shop" });
-  standIn.cwd = yard.root;
+  const harness = await openHarness({ claude: standIn.program, workspace: "shop" });
+  standIn.cwd = harness.root;
   for (const [path, text] of Object.entries(FILES)) {
-    mkdirSync(dirname(join(yard.root, path)), { recursive: true });
-    writeFileSync(join(yard.root, path), text);
+    mkdirSync(dirname(join(harness.root, path)), { recursive: true });
+    writeFileSync(join(harness.root, path), text);
   }
   return {
-    ...yard,
+    ...harness,
     standIn,
     async close() {
-      await yard.close();
+      await harness.close();
       standIn.remove();
     },
   };

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plan } from "../lifecycle/world.ts";
-import { FAKE_CLAUDE } from "./yard.ts";
+import { FAKE_CLAUDE } from "./harness.ts";
 
 const RECORDED = readFileSync(
   fileURLToPath(

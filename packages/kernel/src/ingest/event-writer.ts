@@ -1,6 +1,6 @@
 /**
- * The event writer: the events of one batch, applied to one draft. What it learns of blocks and turns is in its own maps, which
- * are taken over when the draft is committed: a plan may run again.
+ * The event writer: applies the events of one batch to a draft. It collects new state in its own maps, which Ingest adopts
+ * after the commit, because a plan may run more than once.
  */
 
 import { askOf, unanswered } from "../model/ask.ts";
@@ -22,17 +22,17 @@ import { withKeyOf } from "./imported.ts";
 import type { IngestOptions, Place } from "./place.ts";
 import { TurnWriter } from "./turn-writer.ts";
 
-/** What one block of this run is known by. */
+/** What a run knows about one of its blocks. */
 export interface Known {
   id: BlockId;
-  /** What the stream has written so far; undefined once the block has ended. */
+  /** The text that the stream has written; undefined once the block has ended. */
   written: string | undefined;
   startedAt: number | undefined;
-  /** It was there before this run and has ended: its events say nothing new. */
+  /** It existed and had ended before this run: its events are ignored. */
   readonly old: boolean;
-  /** It was there before this run and was open: it is written whole at its end. */
+  /** It existed and was open before this run: its text is completed at its end. */
   readonly resumed?: boolean;
-  /** A call whose result is owed by whoever sends the stream: it stays open. */
+  /** A call whose result comes separately, so the stream leaves it open. */
   readonly isOwed?: boolean;
 }
 
@@ -77,7 +77,7 @@ export class EventWriter {
       case "session":
         return this.#session(item);
       case "turn-start":
-        // A turn names the conversation's provider and model: that is not for a guest to say.
+        // A turn sets the conversation's provider and model, which a guest may not.
         return this.#isVisiting ? undefined : this.#turns.start(item);
       case "turn-end":
         return this.#turns.end(item);
@@ -114,7 +114,7 @@ export class EventWriter {
     const metadata: Record<string, Json> = {};
     const session = sessionWith(record.metadata.session, event);
     if (session !== undefined) metadata.session = session;
-    // A turn that was started here knows its folder better than the stream of its agent.
+    // For a turn started here, our folder is more reliable than the agent's.
     const isKnown = this.#options.turn !== undefined && record.metadata.cwd !== undefined;
     if (cwd !== undefined && !isKnown && record.metadata.cwd !== cwd) metadata.cwd = cwd;
     if (version !== undefined && record.metadata.version !== version) metadata.version = version;
@@ -139,7 +139,7 @@ export class EventWriter {
     const again = this.#find(event.key);
     if (again?.resumed && again.written === "")
       this.#change(event.key, { ...again, written: cleanText(event.text ?? "") });
-    if (again) return; // there already: a second start says nothing new
+    if (again) return; // a repeated start
     const parent = this.#parentOf(event);
     const side = event.parent !== undefined;
     const text = event.text ?? "";
@@ -169,7 +169,7 @@ export class EventWriter {
     if (!side) this.#title(event.role, event.kind, text);
   }
 
-  /** A conversation without a title takes the first line that a person said: not what an agent asked a sub-agent. */
+  /** Titles an untitled conversation after a person's first prompt, not after an agent's prompt to a sub-agent. */
   #title(role: string, kind: string, text: string): void {
     if (this.place.titled || this.#isVisiting || role !== "user" || kind !== "text") return;
     const named = titlePatch(this.#draft.record, titleFrom(text), "prompt");
@@ -181,10 +181,10 @@ export class EventWriter {
   #append(key: BlockKey, text: string): void {
     const known = this.#find(key);
     if (!known || known.old) return;
-    if (known.written === undefined) return; // after its end: the end was authoritative
+    if (known.written === undefined) return; // it has ended, and the end was authoritative
     const clean = cleanText(text);
     this.#change(key, { ...known, written: known.written + clean });
-    if (known.resumed) return; // what is new of it shows at its end
+    if (known.resumed) return; // completed at its end
     const block = this.#draft.append(known.id, clean);
     if (isProblem(block)) this.refused++;
   }
@@ -199,7 +199,7 @@ export class EventWriter {
     else if (metadata.waiting === "result") this.#change(event.key, { ...known, isOwed: true });
   }
 
-  /** What a person has answered stands: the stream knows at most that something was answered. So does the block's key. */
+  /** Keeps a person's answer, which is more exact than the stream's, and the block's key. */
   #withoutAnswer(id: BlockId, metadata: JsonObject): JsonObject {
     const block = this.#draft.block(id);
     if (isProblem(block)) return metadata;
@@ -228,7 +228,7 @@ export class EventWriter {
     this.#change(event.key, { ...known, written: undefined });
   }
 
-  /** Since it began; of a call that asked, since it was answered. */
+  /** The duration since the start, or since the answer to the block's ask. */
   #took({ id, startedAt }: Known, at: number): number | undefined {
     const block = this.#draft.block(id);
     const answeredAt = isProblem(block) ? undefined : askOf(block.metadata)?.answeredAt;
@@ -237,7 +237,7 @@ export class EventWriter {
     return at - Math.max(startedAt, answeredAt);
   }
 
-  /** Each event fits, but not all of a block's together: it ends all the same, and what is left out is named. */
+  /** A block's metadata can exceed the limit in total. It ends without the largest keys, and names them in `omitted`. */
   #endWithin(id: BlockId, status: "done" | "error", metadata: JsonObject): void {
     const block = this.#draft.block(id);
     const before = isProblem(block) ? {} : block.metadata.extra;
@@ -252,7 +252,7 @@ export class EventWriter {
     this.#draft.status(id, status, { ...small, input: null, extra: { ...extra, omitted } });
   }
 
-  /** Brings the stream's own part of the text to what the provider says in the end; what others wrote stays. */
+  /** Changes the stream's part of the text to the provider's final text; other people's edits stay. */
   #finalText(known: Known, final: string | undefined): void {
     if (known.resumed) return this.#catchUp(known, cleanText(final ?? known.written ?? ""));
     if (final === undefined || known.written === undefined) return;
@@ -263,33 +263,33 @@ export class EventWriter {
       return;
     }
     const at = this.#draft.text(known.id).toString().indexOf(known.written);
-    if (at === -1) return; // somebody has edited inside it: their text is not overwritten
+    if (at === -1) return; // someone has edited inside it: not overwritten
     this.#draft.splice(known.id, [difference(at, known.written, text)]);
   }
 
-  /** A block that an earlier import left open: what it lacks is appended, unless somebody has edited it. */
+  /** Completes a block that an earlier import left open, unless someone has edited it. */
   #catchUp(known: Known, text: string): void {
     const present = this.#draft.text(known.id).toString();
     if (text.startsWith(present)) this.#draft.append(known.id, text.slice(present.length));
   }
 
-  /** A guest in a conversation that somebody else has made. */
+  /** Whether a guest writes to someone else's conversation. */
   get #isVisiting(): boolean {
     return this.#options.guest === true && this.#draft.record.createdBy !== this.#options.agent;
   }
 
-  /** What a guest's stream says as a user or the system was said to the guest, not here. */
+  /** User and system messages in a guest's stream were addressed to the guest, not written here. */
   #roleOf(role: Role): Role {
     return this.#options.guest && (role === "user" || role === "system") ? "tool" : role;
   }
 
-  /** A prompt in a stream is not the agent's, though it is written under its name. */
+  /** A prompt in a stream is written under the agent's name, but its author is the person who brought it. */
   #authorOf(role: Role): JsonObject {
     const { bringer, guest } = this.#options;
     return bringer === undefined || guest || role !== "user" ? {} : { author: bringer };
   }
 
-  /** What a guest was asked and answered, it was asked elsewhere: here nobody is asked, and nobody has allowed anything. */
+  /** A guest's asks happened elsewhere: here they neither ask nor allow anything. */
   #claimed(metadata: JsonObject): JsonObject {
     if (!this.#options.guest) return metadata;
     const { ask: _ask, approval: _approval, ...rest } = metadata;

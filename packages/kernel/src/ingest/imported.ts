@@ -1,6 +1,6 @@
 /**
- * Blocks that an import has made carry the keys of their events: by these they are recognised when the same events come
- * again, and by these one import notices another.
+ * Imported blocks store the keys of their events. By these keys a repeated import recognizes its blocks, and concurrent imports
+ * notice each other.
  */
 
 import type { Block } from "../model/block.ts";
@@ -11,13 +11,13 @@ import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type { Kernel } from "../write/kernel.ts";
 import { patiently } from "../write/patience.ts";
 
-/** The key that an import has left in a block. */
+/** The key that an import stored in a block. */
 export function keyIn({ metadata }: Block): BlockKey | undefined {
   const key = (metadata.extra as JsonObject | undefined)?.["key"];
   return typeof key === "string" ? key : undefined;
 }
 
-/** What an event says of a block that was imported, without the loss of its key. */
+/** An event's metadata for an imported block, with the block's key kept. */
 export function withKeyOf(block: Block, metadata: JsonObject): JsonObject {
   const key = keyIn(block);
   if (key === undefined || metadata.extra === undefined) return metadata;
@@ -25,19 +25,18 @@ export function withKeyOf(block: Block, metadata: JsonObject): JsonObject {
 }
 
 /**
- * Others have added blocks to what an import has read. If these carry keys they are another import's of the same events: of
- * two that write at the same time the slower one gives way, or everything would be there twice. Otherwise: how many blocks
- * there are now.
+ * For an import that finds blocks it did not write. If those have keys, another import is writing the same events, and this one
+ * must stop, or everything would be there twice. Otherwise returns the current number of blocks.
  */
 export async function countUnlessImported(
-  kernel: Pick<Kernel, "env" | "allBlocks" | "heard" | "store">,
+  kernel: Pick<Kernel, "env" | "allBlocks" | "catchUp" | "store">,
   conversation: ConversationId,
   own: ReadonlySet<BlockId>,
 ): Promise<number | Problem> {
   const blocks = await patiently(kernel.env, async () => {
-    // What the kernel knows of the conversation may be older than its blocks, and is what an import plans on.
+    // An import is planned on the kernel's state, so that must be as new as the blocks that are read.
     const record = await kernel.store.conversation(conversation);
-    await kernel.heard(conversation, record?.seq ?? 0);
+    await kernel.catchUp(conversation, record?.seq ?? 0);
     return kernel.allBlocks(conversation);
   });
   if (isProblem(blocks)) return blocks;

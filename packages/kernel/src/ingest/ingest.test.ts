@@ -425,7 +425,7 @@ describe("[E8] import", () => {
     const begin = (turn: string): BlockEvent => ({ type: "turn-start", turn, provider: "claude" });
     const end = (turn: string): BlockEvent => ({ type: "turn-end", turn, status: "done" });
     await first.push([begin("t0"), command, end("t0")]);
-    expect(await first.settle()).toBeUndefined();
+    expect(await first.drain()).toBeUndefined();
     expect(first.hasOpen).toBe(true);
     const ours: Turn = { id: "ours", provider: "claude", agent: "claude", status: "running", startedAt: 0 };
     await world.kernel.write(world.conversation, {
@@ -454,7 +454,7 @@ describe("[E8] import", () => {
     ];
     const first = await world.open({ keep: true });
     await first.push(events);
-    await first.settle();
+    await first.drain();
     expect(await world.lines()).toEqual(['text running "Half"']);
     const second = await world.open({ keep: true });
     await second.push([...events, { type: "block-end", key: "a", status: "done", text: "Half and half" }]);
@@ -472,12 +472,12 @@ describe("orphans", () => {
       ...{ type: "message-usage", messageId, turn: "t", usage: usage(input) },
     });
     await ingest.push([{ type: "turn-start", turn: "t", provider: "claude" }, told("a", 100)]);
-    await ingest.settle();
+    await ingest.drain();
     await world.env.advance(limits.turnUsageMs);
     await ingest.push([told("b", 20)]);
-    await ingest.settle();
+    await ingest.drain();
     await ingest.push([told("c", 3)]);
-    await ingest.settle();
+    await ingest.drain();
     const turns = async () => (await world.store.turns(world.conversation)) as readonly Turn[];
     const [running] = await turns();
     expect(running).toMatchObject({ status: "running", usage: { input: 120, output: 2 } });
@@ -629,7 +629,7 @@ describe("[E21] two imports of one session at the same time", () => {
         await ingest.push(events.slice(at, at + step));
         await new Promise<void>((done) => world.env.after(10, done));
       }
-      ends.push(await ingest.settle());
+      ends.push(await ingest.drain());
     };
     const a = run(world.kernel, row.first);
     await world.env.advance(10 * row.headStart);
@@ -648,13 +648,13 @@ describe("[E21] two imports of one session at the same time", () => {
     const other = new Kernel(world.env, world.store);
     await other.write(world.conversation, { agent: "ann", plan: () => null }); // it keeps what it has read
     await first.push(events.slice(0, 15));
-    await first.settle();
+    await first.drain();
     const second = new Ingest(other, { conversation: world.conversation, agent: "claude", keep: true });
     await second.open();
     let end: unknown = "never";
     const ended = (async () => {
       await second.push(events);
-      end = await second.settle();
+      end = await second.drain();
     })();
     await world.env.advance(10_000);
     expect(end).toBeUndefined();
@@ -666,13 +666,13 @@ describe("[E21] two imports of one session at the same time", () => {
     const world = new World();
     const ingest = await world.open({ keep: true });
     await ingest.push(events.slice(0, 3));
-    await ingest.settle();
+    await ingest.drain();
     await world.kernel.write(world.conversation, {
       agent: "ann",
       plan: (draft) => draft.create({ kind: "text", role: "user", text: "a remark", status: "done" }),
     });
     await ingest.push(events.slice(3));
-    expect(await ingest.settle()).toBeUndefined();
+    expect(await ingest.drain()).toBeUndefined();
     expect(await world.lines()).toHaveLength(9);
   });
 });
@@ -685,16 +685,16 @@ it("[K97] a provider's title takes the place of the prompt's, and never that of 
   await ingest.push([
     { type: "block-start", key: "p", kind: "text", role: "user", text: "Fix the parser. Now.", metadata: {} },
   ]);
-  await ingest.settle();
+  await ingest.drain();
   expect(await title()).toBe("Fix the parser");
   for (const text of ["Parser fix", "Parser fix, done"]) {
     await ingest.push([named(text)]);
-    await ingest.settle();
+    await ingest.drain();
     expect(await title()).toBe(text);
   }
   const { seq } = (await world.store.conversation(world.conversation)) as { seq: number };
   await ingest.push([named("Parser fix, done")]);
-  await ingest.settle();
+  await ingest.drain();
   expect(await world.store.conversation(world.conversation)).toMatchObject({ seq });
   await world.kernel.write(world.conversation, {
     agent: "owner",
@@ -704,6 +704,6 @@ it("[K97] a provider's title takes the place of the prompt's, and never that of 
     },
   });
   await ingest.push([named("Another")]);
-  await ingest.settle();
+  await ingest.drain();
   expect(await title()).toBe("Mine");
 });

@@ -1,14 +1,14 @@
 /**
- * Ingest: writes an adapter's block events through the one write path, in order, in batches.
+ * Ingest: writes an adapter's block events through the one write path, in order and in batches.
  *
- * - Streamed pieces go to the kernel's one appender, as everybody's do. Those of a block that is not written yet wait for its
- *   start, and the other events of a block wait for its pieces: the events of one block are written in their order.
+ * - Streamed pieces go directly to the kernel's appender. Pieces of a block that is not written yet wait for its start, and a
+ *   block's other events wait for its pieces: the events of one block are written in order.
  * - An event that the kernel refuses is never dropped: it becomes an `unknown` block that shows it.
- * - With `keep`, each block remembers its key, and what was ingested before is recognised: importing again adds nothing,
- *   and a block that was still open is brought up to date.
- * - With `from`, what is written carries the times of its events, not the time of writing.
- * - What an adapter leaves open, `finish` closes as interrupted, and `settle` leaves open. Calls whose results are owed stay
- *   open: their results end them, or the end of their agent's lease.
+ * - With `keep`, each block stores its key, and existing blocks are recognized: importing again adds nothing, and completes
+ *   blocks that were still open.
+ * - With `from`, blocks get the times of their events instead of the time of writing.
+ * - `finish` closes open blocks as interrupted; `drain` leaves them open. Calls whose results come separately stay open: their
+ *   results end them, or the end of their agent's lease.
  */
 
 import type { Block } from "../model/block.ts";
@@ -24,20 +24,20 @@ import { EventWriter, type Item, type Known } from "./event-writer.ts";
 import { countUnlessImported, keyIn } from "./imported.ts";
 import type { IngestOptions } from "./place.ts";
 
-/** Not an answer to anybody: there are other blocks than were known. */
+/** Internal: the conversation has blocks that this ingest does not know. */
 const GROWN = problem("conflict", "others have added blocks");
 
-/** A block into which pieces have gone the short way, and how many; how many of them are known to be durable. */
+/** A block that pieces were streamed into directly: how many, and how many of those are durable. */
 interface StreamedTo {
   readonly id: BlockId;
   pieces: number;
   durable: number;
 }
 
-/** What an ingest uses of the kernel. */
+/** The part of the kernel that an ingest uses. */
 export type IngestKernel = Pick<
   Kernel,
-  "env" | "store" | "conversation" | "turns" | "allBlocks" | "heard" | "stream" | "drain" | "write"
+  "env" | "store" | "conversation" | "turns" | "allBlocks" | "catchUp" | "stream" | "drain" | "write"
 >;
 
 export class Ingest {
@@ -45,26 +45,26 @@ export class Ingest {
   readonly #options: IngestOptions;
   readonly #known = new Map<BlockKey, Known>();
   readonly #turns = new Map<string, Turn>();
-  /** Blocks into which pieces have gone the short way, until they end. */
+  /** Blocks that pieces were streamed into directly, until they end. */
   readonly #streams = new Map<BlockKey, StreamedTo>();
-  /** How many items of a block wait. */
+  /** The number of pending items per block. */
   readonly #waiting = new Map<BlockKey, number>();
-  /** Half a character at the end of what a block was given last. */
+  /** Half a surrogate pair at the end of a block's last piece. */
   readonly #halves = new Map<BlockKey, string>();
   #pending: Item[] = [];
   #pump: Promise<void> | undefined;
   #head: BlockId | null | undefined;
   #turn: string | undefined;
-  /** The adapter's name for the turn that the caller has opened. */
+  /** The adapter's id for the turn that the caller has opened. */
   #alias: string | undefined;
   #titled = false;
   #usageAt: number | undefined;
   #at: number | undefined;
   #failure: Problem | undefined;
-  /** The turn that the caller has opened has not begun: the turns that begin now are others. */
+  /** The caller's turn has not begun: turns that start now are others. */
   #isEarly: boolean;
-  #blocks: number | undefined; // with `keep`: how many the conversation has, as far as is known here
-  #heldSince: number | undefined; // since when the store has refused what waits
+  #blocks: number | undefined; // with `keep`: the conversation's number of blocks, as known here
+  #heldSince: number | undefined; // since when the store has refused pending items
   /** Events that the kernel refused and that became `unknown` blocks. */
   refused = 0;
 
@@ -77,22 +77,22 @@ export class Ingest {
     this.#isEarly = options.begins === "later";
   }
 
-  /** The next turn that begins is the one that the caller has opened. */
+  /** The next turn that starts is the caller's. */
   claim(): void {
     this.#isEarly = false;
   }
 
-  /** Goes on with what another one has left open, which writes no more. Both are of one stream. */
+  /** Continues the open blocks of another ingest of the same stream, which has stopped writing. */
   takeOver(other: Ingest): void {
     for (const [key, known] of other.#known) if (isOpen(known)) this.#known.set(key, known);
   }
 
-  /** Whether blocks are open that this stream will end. */
+  /** Whether this stream has open blocks that it will end. */
   get hasOpen(): boolean {
     return [...this.#known.values()].some(isOpen);
   }
 
-  /** Reads what the conversation already has, for `keep`. Call it once, before the first push. */
+  /** Reads the conversation's existing state. Call it once, before the first push. */
   async open(): Promise<Problem | undefined> {
     const { conversation, keep } = this.#options;
     const record = await this.#kernel.conversation(conversation);
@@ -109,44 +109,44 @@ export class Ingest {
     return undefined;
   }
 
-  /** Takes events in. Resolves at once while little waits, later when much does: the caller's backpressure. */
+  /** Accepts events. Resolves at once while little is pending, later otherwise: the caller's backpressure. */
   push(events: readonly BlockEvent[]): Promise<Problem | undefined> {
     for (const event of events) this.#accept(event);
     const pump = this.#pending.length > limits.pendingEvents ? this.#pump : undefined;
     return pump === undefined ? Promise.resolve(this.#failure) : pump.then(() => this.#failure);
   }
 
-  /** Everything is written and durable; what is open stays open, for an import that goes on. */
-  settle(): Promise<Problem | undefined> {
+  /** Waits until everything is durable. Open blocks stay open, for a stream that continues. */
+  drain(): Promise<Problem | undefined> {
     if (this.#halves.size > 0) for (const key of [...this.#halves.keys()]) this.#giveHalf(key);
-    return this.#pump === undefined ? this.#drainAll() : this.#settleBehind();
+    return this.#pump === undefined ? this.#drainAll() : this.#drainBehind();
   }
 
-  async #settleBehind(): Promise<Problem | undefined> {
+  async #drainBehind(): Promise<Problem | undefined> {
     while (this.#pump) await this.#pump;
     return this.#drainAll();
   }
 
-  /** Everything is written and durable; what was left open is closed. */
+  /** Waits until everything is durable, and closes open blocks. */
   async finish(): Promise<Problem | undefined> {
-    await this.settle();
+    await this.drain();
     for (const [key, known] of this.#known)
       if (isOpen(known)) this.#enqueue({ type: "block-end", key, status: "error", reason: "interrupted" });
     while (this.#pump) await this.#pump;
     return this.#failure;
   }
 
-  /** From here on, blocks stand behind what the conversation ends with now: somebody else has written to it in between. */
+  /** Continues at the conversation's current head, because someone else has written to it. */
   follow(): void {
     this.#head = undefined;
   }
 
-  /** Calls that wait for results which do not come in this stream. */
+  /** Calls whose results do not come in this stream. */
   get owed(): readonly BlockId[] {
     return [...this.#known.values()].filter(({ isOwed }) => isOwed).map(({ id }) => id);
   }
 
-  /** The id that an event's key was given, once it is written. */
+  /** The id of a key's block, once it is written. */
   idOf(key: BlockKey): BlockId | undefined {
     return this.#known.get(key)?.id;
   }
@@ -173,7 +173,7 @@ export class Ingest {
     this.#enqueue(event);
   }
 
-  /** The short way, unless something of the block waits: then behind it. Half a character waits for its other half. */
+  /** Streams a piece directly, or queues it after the block's pending items. Half a surrogate pair waits for its other half. */
   #append(key: BlockKey, text: string): void {
     const half = this.#halves.size === 0 ? undefined : this.#halves.get(key);
     const { ready, held } = splitTail(half === undefined ? text : half + text);
@@ -183,14 +183,14 @@ export class Ingest {
     this.#enqueue({ type: "flush", key, text: ready });
   }
 
-  /** Nothing follows that could be its other half. */
+  /** Releases half a surrogate pair: its other half will not come. */
   #giveHalf(key: BlockKey): void {
     const half = this.#halves.get(key);
     this.#halves.delete(key);
     if (half !== undefined) this.#enqueue({ type: "flush", key, text: half });
   }
 
-  /** Whether the piece was taken by the kernel's appender. What carries the time of the past cannot go that way. */
+  /** Streams a piece through the kernel's appender, if possible. Pieces with past times cannot take that path. */
   #stream(key: BlockKey, text: string): boolean {
     const known = this.#known.get(key);
     if (!known || known.old || known.resumed || known.written === undefined || this.#at !== undefined)
@@ -206,21 +206,21 @@ export class Ingest {
     return true;
   }
 
-  /** What has gone the short way is durable, for as long as waiting for the store makes sense. Nearly always it is one stream. */
+  /** Waits until directly streamed pieces are durable, for a bounded time. Nearly always there is one stream. */
   #drainAll(): Promise<Problem | undefined> {
     const drains: Promise<Problem | undefined>[] = [];
     for (const stream of this.#streams.values())
-      if (stream.durable < stream.pieces) drains.push(this.#drain(stream));
+      if (stream.durable < stream.pieces) drains.push(this.#drainStream(stream));
     const [only] = drains;
     if (only !== undefined && drains.length === 1) return only;
     return Promise.all(drains).then(() => this.#failure);
   }
 
-  #drain(stream: StreamedTo): Promise<Problem | undefined> {
+  #drainStream(stream: StreamedTo): Promise<Problem | undefined> {
     const { pieces } = stream;
     return this.#kernel.drain(stream.id, this.#options.agent).then((outcome) => {
       if (isProblem(outcome)) return this.#drainAgain(stream, pieces, outcome);
-      stream.durable = pieces; // not what has come meanwhile
+      stream.durable = pieces; // not those that came meanwhile
       return this.#failure;
     });
   }
@@ -243,7 +243,7 @@ export class Ingest {
     this.#pump ??= this.#run();
   }
 
-  /** Items that are written, or have gone another way. */
+  /** Counts items as no longer pending. */
   #left(items: readonly Item[]): void {
     for (const item of items) {
       if (!("key" in item)) continue;
@@ -253,7 +253,7 @@ export class Ingest {
     }
   }
 
-  /** Pieces that have waited for their block to be written go the short way, so that a stream does not stay on the long one. */
+  /** Streams pending pieces directly once their block is written, so that a stream returns to the direct path. */
   #release(): void {
     const blocked = new Set<BlockKey>();
     const gone: Item[] = [];
@@ -270,7 +270,7 @@ export class Ingest {
   }
 
   async #run(): Promise<void> {
-    await Promise.resolve(); // what is accepted in the same turn belongs to the same batch
+    await Promise.resolve(); // events accepted in the same tick share a batch
     while (this.#pending.length > 0 && !this.#failure) {
       const items = this.#pending.slice(0, limits.eventsPerWrite);
       const answer = await this.#write(items);
@@ -293,7 +293,7 @@ export class Ingest {
     return isProblem(blocks) ? blocks : undefined;
   }
 
-  /** What the store cannot take now is tried again, for as long as that makes sense. */
+  /** Retries what the store cannot take now, for a bounded time. */
   async #hold(refused: Problem): Promise<void> {
     const { env } = this.#kernel;
     this.#heldSince ??= env.monotonic();
@@ -302,21 +302,21 @@ export class Ingest {
     else await new Promise<void>((resume) => env.after(limits.ingestRetryMs, resume));
   }
 
-  /** The blocks of these items that pieces have gone to. */
+  /** The blocks of these items that pieces were streamed into. */
   #streamsIn(items: readonly Item[]): BlockId[] {
     if (this.#streams.size === 0) return [];
     const keys = new Set(items.flatMap((item) => ("key" in item ? [item.key] : [])));
     return [...keys].flatMap((key) => this.#streams.get(key)?.id ?? []);
   }
 
-  /** One batch, one plan. A plan may run again, so what it learns is taken over only when it is committed. */
+  /** Writes one batch with one plan. A plan may run again, so its new state is adopted only after the commit. */
   async #write(items: readonly Item[]): Promise<Problem | null> {
     const { conversation, agent } = this.#options;
     let writer: EventWriter | undefined;
     let blocks: number | undefined;
     const answer = await this.#kernel.write(conversation, {
       agent,
-      patient: true, // what a stream says must be there once, and it has no key
+      patient: true, // a stream has no keys, and must be written exactly once
       behind: this.#streamsIn(items),
       plan: (draft) => {
         if (this.#blocks !== undefined && draft.record.blocks !== this.#blocks) return GROWN;
@@ -350,7 +350,7 @@ export class Ingest {
   }
 }
 
-/** Calls whose results are owed are ended by whoever brings these. */
+/** Calls whose results come separately are not this stream's to end. */
 function isOpen({ written, old, isOwed }: Known): boolean {
   return written !== undefined && !old && !isOwed;
 }

@@ -1,4 +1,4 @@
-/** Where a stream writes: what its caller has said of it, and where it has come to. Only shapes. */
+/** Where a stream writes: the caller's options, and its current position. Types only. */
 
 import type { AgentId, BlockId, ConversationId } from "../model/ids.ts";
 
@@ -7,20 +7,20 @@ export interface IngestOptions {
   readonly agent: AgentId;
   /** Where the first block goes; the conversation's head by default. */
   readonly parent?: BlockId;
-  /** Remember keys in the blocks, so that the same events can come again. */
+  /** Store keys in the blocks, so that the same events can be imported again. */
   readonly keep?: boolean;
-  /** The turn that the caller has opened already: the adapter's first turn is this one. */
+  /** A turn that the caller has already opened, for the adapter's first turn. */
   readonly turn?: string;
-  /** `later`: the agent may begin others before it, until `claim` is called. */
+  /** `later`: the agent may start other turns first, until `claim` is called. */
   readonly begins?: "first" | "later";
-  /** These events are of the past: the time of those that carry none, before the first that does. */
+  /** These are past events; this is the time of those before the first that has its own. */
   readonly from?: number;
   /**
-   * Who writes it, where that is not the owner: prompts in the stream are not the owner's words, and the stream says nothing
-   * about a conversation that belongs to somebody else.
+   * The writer is not the owner: prompts in the stream are not the owner's words, and the stream may not change a
+   * conversation that belongs to someone else.
    */
   readonly guest?: boolean;
-  /** Who brings it, where `agent` is a name of their choice: what was said to the agent they have said. */
+  /** Who brings the stream, if `agent` is a name they chose: the author of its prompts. */
   readonly bringer?: AgentId;
 }
 

@@ -1,8 +1,8 @@
 /**
- * The turn writer: what the events of one batch say about turns, applied to one draft. A stream starts, changes and ends its
- * own turns and nobody else's; the one that the caller has opened counts as its first.
+ * The turn writer: applies the turn events of one batch to a draft. A stream starts, changes and ends only its own turns; the
+ * one that the caller has opened counts as its first.
  *
- * It writes no blocks: that is event-writer.ts.
+ * Blocks are written by event-writer.ts.
  */
 
 import { addUsage, begunTurn, type MessageUsage, NO_USAGE, type Turn } from "../model/conversation.ts";
@@ -14,12 +14,12 @@ import type { Draft } from "../write/draft.ts";
 import type { IngestOptions, Place } from "./place.ts";
 
 export class TurnWriter {
-  /** Turns as they stand after the batch, those that have changed. */
+  /** Changed turns, after the batch. */
   readonly changed = new Map<string, Turn>();
   readonly #draft: Draft;
   readonly #options: IngestOptions;
   readonly #before: ReadonlyMap<string, Turn>;
-  /** The event writer's own: which turn the next blocks are of is said there. */
+  /** Shared with the event writer: it holds the current turn. */
   readonly #place: Place;
 
   constructor(draft: Draft, options: IngestOptions, before: ReadonlyMap<string, Turn>, place: Place) {
@@ -34,7 +34,7 @@ export class TurnWriter {
     this.#place.turn = this.#nameOf(event.turn);
     const open = this.#turn(this.#place.turn);
     if (open) {
-      // Who opened it could not know what it would run with.
+      // The caller did not know the model and session when it opened the turn.
       const isNew = (open.model ?? model) !== open.model || (open.sessionId ?? sessionId) !== open.sessionId;
       if (isNew)
         this.#setTurn({
@@ -45,7 +45,7 @@ export class TurnWriter {
       return;
     }
     if (this.#draft.turn(event.turn) !== undefined) {
-      this.#place.turn = undefined; // somebody else's: its blocks are of no turn
+      this.#place.turn = undefined; // someone else's turn: these blocks belong to none
       return;
     }
     const startedBy = this.#startedBy;
@@ -67,13 +67,13 @@ export class TurnWriter {
     this.#place.turn = undefined;
     const ended = {
       ...begunTurn(turn),
-      // A run of ours is timed here where its provider does not say how long it took.
+      // We time our own runs, unless the provider states a duration.
       ...(this.#options.turn === undefined ? {} : { durationMs: endedAt - turn.startedAt }),
       ...rest,
       endedAt,
       ...(model === undefined ? {} : { model }),
     };
-    // What was imported before may have been cut: the end that is told last counts, and one that says the same is no news.
+    // An earlier import may have been cut off: the last end counts, and an equal one is not written again.
     const known = turn.status === "running" ? undefined : this.#draft.turn(turn.id);
     if (known === undefined || !sameJson(known, ended)) this.#setTurn(ended);
   }
@@ -88,13 +88,13 @@ export class TurnWriter {
       ...(event.model === undefined ? {} : { model: event.model }),
       ...(parent === undefined ? {} : { parent }),
     };
-    // Written with the turn's end, or with whatever changes the turn next: a turn is one op, not one per message.
+    // Written with the next change of the turn, to avoid one op per message.
     const told = { ...turn, messages: { ...turn.messages, [event.messageId]: usage } };
     this.changed.set(turn.id, told);
     this.#keepUsage(told);
   }
 
-  /** Now and then, what a turn has used so far, so that it is known where its process is killed. */
+  /** Writes a turn's usage now and then, so that it is known if the process is killed. */
   #keepUsage({ messages = {}, ...turn }: Turn): void {
     const { at, usageAt = turn.startedAt } = this.#place;
     if (at !== undefined || turn.status !== "running" || this.#draft.at - usageAt < limits.turnUsageMs)
@@ -109,7 +109,7 @@ export class TurnWriter {
     return turn === this.#place.alias ? (this.#options.turn ?? turn) : turn;
   }
 
-  /** Undefined also for one that somebody else runs: a stream ends and changes its own turns. */
+  /** Undefined for someone else's turn. */
   #turn(id: string): Turn | undefined {
     const turn = this.changed.get(id) ?? this.#before.get(id) ?? this.#draft.turn(id);
     return turn === undefined || id === this.#options.turn || this.#isOwn(turn) ? turn : undefined;
@@ -119,7 +119,7 @@ export class TurnWriter {
     return agent === this.#options.agent && startedBy === this.#startedBy;
   }
 
-  /** Of the turn that the caller has opened. What the agent begins by itself behind it is of the same run. */
+  /** Turns that the agent starts by itself belong to the run of the caller's turn. */
   get #startedBy(): AgentId | undefined {
     const { turn } = this.#options;
     return turn === undefined ? undefined : this.#draft.turn(turn)?.startedBy;
@@ -132,8 +132,8 @@ export class TurnWriter {
 }
 
 /**
- * Who asked for a model may have used another name for it ("sonnet"): its messages have the name that counts, or, where it has sent none
- * (a command such as `/compact`), the end of its turn.
+ * The requested model may be an alias ("sonnet"): the messages have its full name, or, if there are none (as after `/compact`), the end
+ * of the turn.
  */
 function answeringModel({ model, messages = {} }: Turn, named: readonly string[] = []): string | undefined {
   const sent = Object.values(messages).flatMap((each) =>

@@ -1,6 +1,6 @@
 /**
- * How records follow from ops: a block's, and the conversation's. Pure, and the only place that knows it; whether an op is
- * legal was decided before it was made (see draft.ts).
+ * Derives records from ops: the block's and the conversation's. Pure, and the only place that does this. It does not check
+ * whether an op is legal: draft.ts does, before it makes the op.
  */
 
 import { askOf, isAsked } from "./ask.ts";
@@ -22,11 +22,11 @@ import { limits } from "./limits.ts";
 import { patchMetadata } from "./metadata.ts";
 import { countNewlines, type Op, type OpBody, type Splice } from "./op.ts";
 
-/** The block after `op`. The op must be the next one of that block; the caller has checked what is legal. */
+/** The block after `op`, which must be the next op of that block. */
 export function applyOp(block: Block | undefined, op: Op): Block {
   const { body } = op;
   if (body.type === "create") return created(op, body);
-  // The words are made only if they are needed: this is called for every append.
+  // No assert here: this runs for every append, and the message is built only if it is needed.
   if (block === undefined) throw new AssertionError(`op ${op.seq} on a block that does not exist`);
   if (op.versionFrom !== block.version + 1)
     throw new AssertionError(`op version ${op.versionFrom} after version ${block.version}`);
@@ -70,7 +70,7 @@ export function applyToConversation(record: Conversation, op: Op, previous: Turn
   return next;
 }
 
-/** A question is asked and answered in its block's metadata. `isOver`: its call has ended otherwise than by being cut off. */
+/** Asks live in block metadata; the record lists the open ones. `isOver`: the call ended, and not because it was interrupted. */
 function withQuestion(
   record: Conversation,
   block: BlockId | null,
@@ -92,7 +92,7 @@ function withQuestion(
   };
 }
 
-/** Deleting and restoring leaves a conversation where it stood among the others: `updatedAt` is the time before the patch. */
+/** Deleting or restoring does not move a conversation in lists: it keeps `updatedAt` from before the patch. */
 function patched(now: Conversation, patch: ConversationPatch, updatedAt: number): Conversation {
   const { title, provider, model, session, include, exclude, forkedFrom, metadata, head, deleted } = patch;
   const record = deleted === undefined ? now : withDeleted({ ...now, updatedAt }, deleted);
@@ -125,13 +125,13 @@ function withTurn(record: Conversation, turn: Turn, previous: Turn | undefined):
     stated === undefined
       ? record.costUsd
       : (record.costUsd ?? 0) - (previous?.costUsd ?? 0) + (turn.costUsd ?? 0);
-  // With whom a conversation is held is not for a program to say that has only joined it.
+  // A program that joined someone else's conversation does not set its provider and model.
   const isGuests = turn.leased === true && turn.agent !== record.createdBy;
   const held = { provider: turn.provider, ...(turn.model === undefined ? {} : { model: turn.model }) };
   const { ended: _, uncounted: before = 0, cutAsks, ...rest } = record;
   const uncounted = before - (previous?.uncounted ? 1 : 0) + (turn.uncounted ? 1 : 0);
   const ended = turn.status === "error" ? (turn.reason ?? "failed") : undefined;
-  // Only where its owner has started the turn: nothing continues what was brought from elsewhere.
+  // Only for turns started here: nothing can continue an imported turn.
   const isMeant =
     turn.status === "running"
       ? previous !== undefined
@@ -176,7 +176,7 @@ function created(op: Op, body: OpBody & { type: "create" }): Block {
   return { ...block, metadata: { ...block.metadata, stage } };
 }
 
-/** Nearly every op is one: nothing is made on the way but the block, and that field by field, which is faster. */
+/** Nearly every op is an append, so this allocates only the block. Listing the fields is faster than spreading. */
 function appended(block: Block, op: Op, text: string): Block {
   const next = {
     id: block.id,
@@ -209,7 +209,7 @@ function wrote(block: Block, stage: Stage | undefined): Block {
   return { ...running, metadata: { ...running.metadata, stage } };
 }
 
-/** A tool call whose stage moved on is running, whoever moved it. */
+/** A tool call that is past its first stage is running. */
 function withStage(block: Block): Block {
   const { stage } = block.metadata;
   if (block.kind !== "tool_call" || block.status !== "pending" || stage === "start") return block;

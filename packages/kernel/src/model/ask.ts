@@ -1,9 +1,9 @@
 /**
- * An ask: what an agent wants to know or to do before it goes on. Permission for a call, questions with options, a plan to approve,
- * or the fields of a form (MCP elicitation). It stands as metadata `ask` on the block that it is about, with what was shown,
- * what was answered, by whom and by which rule. One ask is answered once.
+ * An ask: what an agent needs from its owner before it continues. Permission for a call, questions with options, a plan to approve,
+ * or the fields of a form (MCP elicitation). It is stored as `ask` in the metadata of its block, with what was shown, the
+ * answer, and the person or rule that gave it. An ask is answered once.
  *
- * Conversations of earlier versions hold `approval` instead, which was permission alone. `askOf` reads both; nothing else does.
+ * Earlier versions stored `approval` instead, for permissions only. Only `askOf` reads both.
  */
 
 import { z } from "zod";
@@ -13,16 +13,15 @@ export const ASK_KINDS = ["permission", "question", "plan", "elicitation"] as co
 export type AskKind = (typeof ASK_KINDS)[number];
 
 /** `allowed` and `denied` answer a permission, a plan, and a form or question that was declined; `answered` the rest. */
-export const ASK_STATES = ["asked", "allowed", "denied", "answered", "expired"] as const;
+const ASK_STATES = ["asked", "allowed", "denied", "answered", "expired"] as const;
 export type AskState = (typeof ASK_STATES)[number];
 
-/** How far an answer reaches. */
-export const ASK_SCOPES = ["once", "conversation", "workspace", "always"] as const;
-export type AskScope = (typeof ASK_SCOPES)[number];
+/** How long an answer applies. */
+const ASK_SCOPES = ["once", "conversation", "workspace", "always"] as const;
 
 const json: z.ZodType<Json> = z.custom<Json>((value) => value !== undefined);
 
-/** What a permission is for, in a form that can be shown: the change, the command, the address, or the tool. */
+/** What the permission is for, ready to be shown: a diff, a command, an address or a tool. */
 const subject = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("diff"), diff: z.string(), paths: z.array(z.string()).optional() }),
   z.strictObject({ type: z.literal("command"), command: z.string(), cwd: z.string().optional() }),
@@ -45,9 +44,9 @@ const question = z.strictObject({
   /** Several options may be chosen. */
   multiple: z.boolean(),
   options: z.array(option),
-  /** The agent takes words besides, or instead of, an option. */
+  /** The agent accepts free text with or instead of an option. */
   freeText: z.boolean().optional(),
-  /** What is typed is not shown and not kept. */
+  /** The typed answer is neither shown nor stored. */
   secret: z.boolean().optional(),
 });
 
@@ -59,14 +58,14 @@ const form = z.strictObject({
   server: z.string().optional(),
 });
 
-/** A further answer that the agent offers: a rule that it will keep, a mode that follows, another way to refuse. */
+/** Another answer that the agent offers: a rule to remember, a mode to switch to, another way to deny. */
 const suggestion = z.strictObject({
   id: z.string(),
   label: z.string(),
   scope: z.enum(ASK_SCOPES),
-  /** It refuses. */
+  /** This answer denies. */
   deny: z.literal(true).optional(),
-  /** What the agent gets, in its own form. */
+  /** What is sent to the agent, in its own format. */
   native: json.optional(),
 });
 
@@ -79,9 +78,9 @@ const answerToQuestion = z.strictObject({
 });
 
 const answer = z.strictObject({
-  /** By the question's id. One without an entry was not answered. */
+  /** By question id. A question without an entry was not answered. */
   questions: z.record(z.string(), answerToQuestion).optional(),
-  /** A reply instead of answers to the questions; of a plan, the plan as it was approved, where it was edited. */
+  /** A reply instead of answers; for a plan that was edited before approval, the approved text. */
   text: z.string().optional(),
   /** The fields of a form. */
   content: z.record(z.string(), json).optional(),
@@ -90,26 +89,26 @@ const answer = z.strictObject({
 });
 
 export const askSchema = z.strictObject({
-  /** The agent's own name of the request. */
+  /** The agent's own id of the request. */
   id: z.string(),
   kind: z.enum(ASK_KINDS),
   state: z.enum(ASK_STATES),
   title: z.string().optional(),
-  /** What was shown, as it came. */
+  /** The agent's input, unchanged. */
   input: json.optional(),
-  /** Of a permission. */
+  /** For a permission. */
   subject: subject.optional(),
   questions: z.array(question).optional(),
   form: form.optional(),
-  /** The text block with the plan: its id; in the events of an adapter its key. */
+  /** The text block that holds the plan, by id; in adapter events, by key. */
   plan: z.string().optional(),
   suggestions: z.array(suggestion).optional(),
   askedAt: z.number().optional(),
   answeredAt: z.number().optional(),
   answeredBy: z.string().optional(),
-  /** Why not, or what was said with the answer. */
+  /** The reason for a denial, or a comment with the answer. */
   message: z.string().optional(),
-  /** The rule that answered, where nobody did. */
+  /** The rule that answered, if no person did. */
   rule: z.string().optional(),
   answer: answer.optional(),
 });
@@ -132,7 +131,6 @@ export type Ask = Exact<z.infer<typeof askSchema>>;
 export type AskSubject = Exact<z.infer<typeof subject>>;
 export type AskQuestion = Exact<z.infer<typeof question>>;
 export type AskOption = Exact<z.infer<typeof option>>;
-export type AskForm = Exact<z.infer<typeof form>>;
 export type AskSuggestion = Exact<z.infer<typeof suggestion>>;
 export type AskAnswer = Exact<z.infer<typeof answer>>;
 
@@ -141,7 +139,7 @@ interface Asking {
   readonly approval?: unknown;
 }
 
-/** The ask of a block, however old the block is. */
+/** The ask of a block, from any version. */
 export function askOf(metadata: Asking | undefined): Ask | undefined {
   if (metadata?.ask !== undefined && metadata.ask !== null) return metadata.ask as Ask;
   const old = metadata?.approval as Exact<z.infer<typeof approvalSchema>> | null | undefined;
@@ -154,14 +152,14 @@ export function isAsked(metadata: Asking | undefined): boolean {
   return askOf(metadata)?.state === "asked";
 }
 
-/** What an ask that nobody has answered becomes when what asked it ends: a patch, under the name that it has. */
+/** The patch that expires an open ask when its block ends. */
 export function expiredAsk(metadata: JsonObject): JsonObject {
   if (!isAsked(metadata)) return {};
   const name = metadata.ask === undefined ? "approval" : "ask";
   return { [name]: { ...(metadata[name] as JsonObject), state: "expired" } };
 }
 
-/** What is looked at of a conversation's last turn. */
+/** The fields of a conversation's last turn that decide whether its asks can still be answered. */
 interface LastTurn {
   readonly id: string;
   readonly status: string;
@@ -170,8 +168,8 @@ interface LastTurn {
 }
 
 /**
- * Whether an ask that was open when its server went away can still be answered: its turn was cut off, not stopped, and is the last one
- * of the conversation.
+ * Whether an ask that was open when its server went away can still be answered: its turn was interrupted, not stopped, and is the
+ * conversation's last.
  */
 export function isAnswerableLate(
   { state }: Pick<Ask, "state">,
@@ -183,7 +181,7 @@ export function isAnswerableLate(
   return last.reason === "interrupted" && last.startedBy !== undefined;
 }
 
-/** What can be answered besides a plain yes and no. Agents over ACP name these two as options as well: once each is enough. */
+/** The answers besides plain allow and deny. ACP agents list those two as options too; they are left out here. */
 export function furtherAnswers({
   kind,
   suggestions = [],
@@ -203,8 +201,8 @@ const REACH: Readonly<Record<AskSuggestion["scope"], number>> = {
 };
 
 /**
- * The answers that give leave, in the order of their numbers, for page and command alike: a plain yes (undefined) first, then those that
- * reach further. A plan is approved with what follows, where the agent says what can follow.
+ * The answers that allow, in the order in which page and command number them: plain allow (undefined) first, then those that apply
+ * for longer. If the agent offers modes to follow a plan, the plan is approved together with one of them.
  */
 export function allowingAnswers(
   ask: Pick<Ask, "kind" | "suggestions">,
@@ -216,7 +214,7 @@ export function allowingAnswers(
   return hasPlain ? [undefined, ...offered] : offered;
 }
 
-/** Whether a yes for this once is among what the agent takes. Over ACP it names its options: without that one, every yes lasts. */
+/** Whether the agent accepts "allow once". ACP agents list their options; without that one, every allow is remembered. */
 export function allowsOnce({ kind, suggestions = [] }: Pick<Ask, "kind" | "suggestions">): boolean {
   const kinds = suggestions.flatMap(
     ({ native }) => (native as JsonObject | null | undefined)?.["kind"] ?? [],
@@ -224,12 +222,12 @@ export function allowsOnce({ kind, suggestions = [] }: Pick<Ask, "kind" | "sugge
   return kind !== "permission" || kinds.length === 0 || kinds.includes("allow_once");
 }
 
-/** What the one who is asked has to give: leave, or an answer. */
+/** What the owner has to give: approval or an answer. */
 export function waitsFor({ kind }: Ask): "approval" | "answer" {
   return kind === "question" || kind === "elicitation" ? "answer" : "approval";
 }
 
-/** Whether there is a plan to approve: an agent may ask to leave plan mode without one. */
+/** Whether there is a plan to approve: an agent may ask to leave plan mode without having written one. */
 export function hasPlan({ kind, plan, input }: Pick<Ask, "kind" | "plan" | "input">): boolean {
   if (kind !== "plan") return false;
   const written = (input as JsonObject | null | undefined)?.["plan"];
@@ -237,8 +235,8 @@ export function hasPlan({ kind, plan, input }: Pick<Ask, "kind" | "plan" | "inpu
 }
 
 /**
- * What a stream says of a block, as it is written there: without an ask that somebody, or a rule, has answered already. An
- * adapter names the block of a plan by its key.
+ * A stream's metadata for a block, without an ask that is already answered: a late event must not reopen it. Adapters name
+ * the block of a plan by key; here it becomes an id.
  */
 export function unanswered(
   metadata: JsonObject,

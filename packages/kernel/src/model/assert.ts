@@ -1,5 +1,5 @@
 /**
- * Assertions are for bugs: a broken invariant stops the operation at once. They are never caught to go on.
+ * Assertions are for bugs: a broken invariant stops the operation at once. Never catch one to continue.
  */
 
 export class AssertionError extends Error {

@@ -1,6 +1,6 @@
 /**
- * The block: the smallest addressable content, as a value. Nothing here changes a block (see op.ts for how one changes); its identity is
- * in ids.ts, its kinds and statuses in kind.ts, what metadata each kind has in metadata.ts.
+ * The block: the smallest addressable piece of content, as a value. Nothing here changes a block: ops do (op.ts). Ids are in
+ * ids.ts, kinds and statuses in kind.ts, the metadata of each kind in metadata.ts.
  */
 
 import type { AgentId, BlockId, ConversationId } from "./ids.ts";
@@ -9,8 +9,8 @@ import { isEnded, type Kind, RESULT_KINDS, type Role, type Status } from "./kind
 import type { Metadata } from "./metadata.ts";
 
 /**
- * A block without its text. `version` counts the block's ops, `seq` is the conversation's number of the last of them.
- * `chars` and `newlines` describe the text, so that outlines need not load it.
+ * A block without its text. `version` counts the block's ops; `seq` is that of the last one. `chars` and `newlines` describe
+ * the text, so that outlines need not load it.
  */
 interface BlockFields {
   readonly id: BlockId;
@@ -20,13 +20,13 @@ interface BlockFields {
   readonly status: Status;
   readonly parent: BlockId | null;
   /**
-   * Whether it hangs off its parent (a tool's result, a sub-agent's work, a notice) instead of continuing the
-   * conversation. The path to a head goes over blocks that are not on the side.
+   * Whether the block is attached to its parent (a tool's result, a sub-agent's work, a notice) instead of continuing the
+   * conversation. The path to a head contains no such blocks.
    */
   readonly side: boolean;
   readonly version: number;
   readonly seq: number;
-  /** Sequence number of the op that created it: the order of blocks in a conversation. */
+  /** The seq of the op that created the block: blocks are ordered by it. */
   readonly born: number;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -34,7 +34,7 @@ interface BlockFields {
   /** Newlines in the text. */
   readonly newlines: number;
   readonly pruned: boolean;
-  /** Whether the text is a CRDT document from now on (see text/). */
+  /** Whether the text is a CRDT document (see text/). */
   readonly promoted: boolean;
 }
 
@@ -43,10 +43,10 @@ export type BlockOf<K extends Kind> = K extends Kind
   ? BlockFields & { readonly kind: K; readonly metadata: Metadata<K> }
   : never;
 
-/** A block of any kind: looking at `kind` tells which metadata it has. */
+/** A block of any kind: `kind` discriminates the metadata. */
 export type Block = BlockOf<Kind>;
 
-/** A block with its text: what exports, snapshots and tests speak of. */
+/** A block with its text, for exports, snapshots and tests. */
 export type WholeBlock = Block & { readonly text: string };
 
 /** A block whose metadata is not tied to its kind yet. */
@@ -55,23 +55,23 @@ export interface LooseBlock extends BlockFields {
   readonly metadata: JsonObject;
 }
 
-/** What was stored is a block: `checkMetadata` has looked at its metadata before it was written. */
+/** Trusts the store: `checkMetadata` checked this metadata before it was written. */
 export function blockOf(stored: LooseBlock): Block {
   return stored as Block;
 }
 
-/** The block with other metadata of its kind, which was checked as well. */
+/** The block with other metadata of its kind, already checked. */
 export function withMetadata<B extends Block>(block: B, metadata: JsonObject): B {
   return { ...block, metadata } as B;
 }
 
-/** Whether a block that hangs off a tool call is its result: shown with the call, on the page and in exports. */
+/** Whether a block attached to a tool call is its result, which the page and exports show with the call. */
 export function isResult({ kind, metadata }: Pick<Block, "kind" | "metadata">): boolean {
   if (RESULT_KINDS.includes(kind)) return true;
   return (kind === "image" || kind === "error") && metadata.toolUseId !== undefined;
 }
 
-/** Ended because its agent was away for too long: the agent may go on with it. */
+/** Ended because its agent's lease ended; the agent may continue it. */
 export function isLapsed({ status, metadata }: Block): boolean {
   return isEnded(status) && metadata.lapsed === true;
 }

@@ -1,6 +1,6 @@
 /**
- * A change: what one commit did, or several that are told as one. The kernel tells it, a feed delivers it, an outbox joins it,
- * a frame carries it.
+ * A change: the effect of one commit, or of several that are delivered as one. The kernel emits it, a feed delivers it, an outbox
+ * joins it with others, a frame carries it.
  */
 
 import type { Block } from "./block.ts";
@@ -10,36 +10,36 @@ import type { Op } from "./op.ts";
 
 export interface Change {
   readonly conversation: ConversationId;
-  /** Where the conversation stands behind it. */
+  /** The conversation's seq after the change. */
   readonly seq: number;
   readonly record: Conversation;
   readonly ops: readonly Op[];
-  /** The touched blocks as they are now. */
+  /** The changed blocks, as they are after the change. */
   readonly blocks: readonly Block[];
   readonly turns: readonly Turn[];
-  /** Of these blocks, ops are missing: another node has compacted them before they were heard of here. Read them anew. */
+  /** Blocks whose ops are missing because another node compacted them before this node read them. Read these blocks again. */
   readonly renewed?: readonly BlockId[];
-  /** Blocks that a subscriber is given whole, because it lacks more of them than the ops say. */
+  /** Blocks sent in full, because the subscriber lacks more of them than `ops` contains. */
   readonly whole?: readonly Snapshot[];
 }
 
-/** A block, with its text where that is given; or, in place of the text, with what is shown of a result that is closed. */
+/** A block with its text, or with what a closed result shows instead; both may be left out. */
 export interface Snapshot {
   readonly block: Block;
   readonly text?: string;
   readonly closed?: ClosedResult;
 }
 
-/** What a result shows while it is closed: nothing, the line it is remembered by, or its first and last lines. */
+/** What a result shows while it is closed: nothing, a summary line, or its first and last lines. */
 export interface ClosedResult {
   readonly summary?: string;
   readonly head?: readonly string[];
   readonly tail?: readonly string[];
-  /** Of how many lines these are the first and the last. */
+  /** How many lines the whole text has. */
   readonly lines?: number;
 }
 
-/** What was committed, as it is told. `renewed`: see there. */
+/** The change to emit for a commit. */
 export function changeOf(
   { conversation, record, ops, blocks, turns }: Omit<Change, "seq" | "renewed" | "whole">,
   renewed: readonly BlockId[] = [],

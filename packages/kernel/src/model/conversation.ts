@@ -1,6 +1,6 @@
 /**
- * The conversation: a tree of blocks under one root, and its record: title, where it stands, its turns and totals.
- * Its blocks live in the store; this record is small whatever the conversation's length.
+ * The conversation: a tree of blocks, and the record of it: title, seq, running turns, totals. The blocks are in the store;
+ * the record stays small however long the conversation gets.
  */
 
 import type { AskAnswer } from "./ask.ts";
@@ -10,21 +10,21 @@ import type { JsonObject } from "./json.ts";
 import type { Reason } from "./kind.ts";
 import { limits } from "./limits.ts";
 
-/** What is known of what a conversation carries besides its record. */
+/** The metadata keys that we use ourselves. */
 type KnownMetadata = {
-  /** The folder in which its agents work, and the version of the one that worked last. */
+  /** The folder in which its agents work, and the version of the last agent. */
   readonly cwd?: string;
   readonly version?: string;
-  /** How freely its agents work, as it was last chosen. */
+  /** The permission mode that was chosen last. */
   readonly mode?: string;
   readonly archived?: boolean;
-  /** It shows what somebody did elsewhere, as the recorded sessions of a first start do: nobody here has paid for it. */
+  /** A recording, like those of a first start: its costs are not this workspace's. */
   readonly recorded?: boolean;
-  /** Where its title comes from, if no person gave it. */
+  /** The source of a title that no person gave. */
   readonly titled?: "prompt" | "provider";
 };
 
-/** What a conversation carries besides its record: some keys are known, a program may add others. */
+/** Programs may add keys of their own. */
 export type ConversationMetadata = JsonObject & KnownMetadata;
 
 export interface Conversation {
@@ -33,46 +33,46 @@ export interface Conversation {
   readonly createdBy: AgentId;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** The sequence number of its last op. */
+  /** The seq of its last op. */
   readonly seq: number;
   /** How many blocks it has. */
   readonly blocks: number;
-  /** The last block that continues it: where the next one goes unless its writer says otherwise. */
+  /** The default parent of the next block. */
   readonly head: BlockId | null;
-  /** Turns that run now. */
+  /** Running turns. */
   readonly running: readonly string[];
-  /** Why its last turn ended as it did; absent where it ended well, or none has ended. */
+  /** Why the last turn failed; absent if it ended well or no turn has ended. */
   readonly ended?: Reason;
-  /** Tool calls that wait for the owner's answer; absent where none does. */
+  /** Tool calls waiting for the owner's answer; absent if there are none. */
   readonly asking?: readonly BlockId[];
-  /** Those that were cut off unanswered with the last turn; absent where none was. `openAsks` says which can be answered. */
+  /** Calls whose asks were open when the last turn was interrupted; absent if there are none. `openAsks` says which can be answered. */
   readonly cutAsks?: readonly BlockId[];
   readonly provider?: string;
   readonly model?: string;
   /** The provider's session, for resuming, by provider name. */
   readonly sessions: { readonly [provider: string]: string };
-  /** Blocks of elsewhere that belong to the context. */
+  /** Blocks of other conversations that belong to the context. */
   readonly included: readonly BlockId[];
   readonly forkedFrom?: BlockId;
   readonly usage: Usage;
-  /** Stated by providers, or from the user's price table; null while nobody has stated any. */
+  /** Stated by providers, or computed from the user's price table; null while no cost is known. */
   readonly costUsd: number | null;
-  /** Turns that used more than is counted; absent where there is none. */
+  /** Turns that used more than was counted; absent if there are none. */
   readonly uncounted?: number;
   readonly turns: number;
   readonly metadata: ConversationMetadata;
-  /** It was deleted: hidden from everybody, and removed from the store when its undo time is over. */
+  /** Set if it was deleted: hidden, and removed from the store when the undo time is over. */
   readonly deleted?: Deleted;
 }
 
 export interface Deleted {
   readonly at: number;
   readonly by: AgentId;
-  /** Until then it can be restored. */
+  /** It can be restored until this time. */
   readonly until: number;
 }
 
-/** What an op may change of the record; everything else follows from the ops. */
+/** The fields that an op may set; everything else in the record is derived from the ops. */
 export interface ConversationPatch {
   readonly title?: string;
   readonly provider?: string;
@@ -88,14 +88,14 @@ export interface ConversationPatch {
   readonly deleted?: Deleted | null;
 }
 
-/** One request to a provider and all that it produced. An op carries the whole turn as it stands. */
+/** One request to a provider with everything it produced. An op contains the whole turn. */
 export interface Turn {
   readonly id: string;
   readonly provider: string;
   readonly agent: AgentId;
   readonly model?: string;
   readonly sessionId?: string;
-  /** Who started it here. Absent: a stream, an import or another program brought it, so that none of its sessions is resumed. */
+  /** Who started it here. Absent if it came from a stream, an import or another program: such sessions are never resumed. */
   readonly startedBy?: AgentId;
   readonly status: TurnStatus;
   readonly reason?: Reason;
@@ -106,22 +106,22 @@ export interface Turn {
   readonly durationMs?: number;
   readonly usage?: Usage;
   readonly costUsd?: number;
-  /** It used more than `usage` and `costUsd` say: an answer was cut, or its process ended, before that was counted. */
+  /** It used more than `usage` and `costUsd` say: an answer was cut off, or the process ended, before everything was counted. */
   readonly uncounted?: true;
-  /** Usage by message id; of sub-agents too. */
+  /** Usage by message id, including sub-agents' messages. */
   readonly messages?: { readonly [messageId: string]: MessageUsage };
   readonly native?: JsonObject;
-  /** Begun by its agent, which runs it itself and holds it with its lease: see leased.ts. */
+  /** The agent runs this turn itself and keeps it open with its lease: see leased.ts. */
   readonly leased?: true;
-  /** It was ended because its agent was away for too long; the agent may still say how it ended. */
+  /** It ended because the agent's lease ended; the agent may still say how it really ended. */
   readonly lapsed?: true;
-  /** The node that runs it, where several share a store. A run that ends its turn takes this off; who ends it for it does not. */
+  /** The node that runs it, if several share a store. The run removes this when it ends the turn; a turn that is ended for it keeps it. */
   readonly node?: string;
-  /** What was asked of that node by way of another one. Absent: nobody there takes orders. */
-  readonly orders?: readonly TurnOrder[];
+  /** Commands from other nodes to that node. Absent: it accepts none. The field has its old name in every store. */
+  readonly orders?: readonly TurnCommand[];
 }
 
-/** A turn without a cost, or tokens, that nothing can have: whoever said so would make what others spent look like more, or less. */
+/** Drops impossible costs and token counts: a single one would falsify every total. */
 export function plausibleTurn(turn: Turn): Turn {
   const { costUsd, usage, messages, ...rest } = turn;
   const isCost = costUsd === undefined || (costUsd >= 0 && costUsd <= limits.turnUsd);
@@ -144,7 +144,7 @@ function isUsage(usage: Usage | undefined): boolean {
   );
 }
 
-/** Calls that the owner can answer: those that wait, and those that a restart has cut off with the last turn. */
+/** Calls that the owner can answer: open ones, and those that a restart interrupted with the last turn. */
 export function openAsks({
   asking = [],
   cutAsks = [],
@@ -154,7 +154,7 @@ export function openAsks({
   return ended === "interrupted" && running.length === 0 ? [...asking, ...cutAsks] : asking;
 }
 
-/** What is known of a turn before it ends. */
+/** The part of a turn that is known before it ends. */
 export function begunTurn({
   id,
   provider,
@@ -174,8 +174,8 @@ export function begunTurn({
   };
 }
 
-/** To stop a turn, or an answer to what it asks; it is carried out once. */
-export interface TurnOrder {
+/** A request to stop a turn or to answer its ask, carried out once. */
+export interface TurnCommand {
   readonly id: string;
   readonly by: AgentId;
   /** Absent: stop. */
@@ -185,7 +185,7 @@ export interface TurnOrder {
     readonly allow: boolean;
     readonly message?: string;
     readonly answer?: AskAnswer;
-    /** Of a plan: the version of its block that was read. */
+    /** For a plan: the version of the block that was read. */
     readonly planVersion?: number;
   };
 }
@@ -193,7 +193,7 @@ export interface TurnOrder {
 export interface MessageUsage {
   readonly usage: Usage;
   readonly model?: string;
-  /** The tool call of the sub-agent that it belongs to. */
+  /** The tool call that started the sub-agent. */
   readonly parent?: BlockId;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where somebody is in a block's text: a cursor, or a selection. Plain data; who keeps them is write/cursors.ts.
+ * A cursor or selection in a block's text. Plain data; write/cursors.ts keeps them.
  */
 
 import type { AgentId, BlockId, ConversationId } from "./ids.ts";
@@ -7,16 +7,16 @@ import type { AgentId, BlockId, ConversationId } from "./ids.ts";
 export interface Cursor {
   readonly agent: AgentId;
   readonly block: BlockId;
-  /** Where the selection began, in UTF-16 units; equal to `head` where nothing is selected. */
+  /** Where the selection began, in UTF-16 units; equal to `head` if nothing is selected. */
   readonly anchor: number;
-  /** Where the cursor itself is. */
+  /** The cursor's own offset. */
   readonly head: number;
 }
 
-/** Where somebody is, who is connected to another node. */
-export interface FarCursor {
+/** The cursor of someone connected to another node. */
+export interface RemoteCursor {
   readonly cursor: Cursor;
   readonly conversation: ConversationId;
-  /** The version of the block that the offsets belong to; 0: the cursor is taken away. */
+  /** The block version that the offsets refer to; 0 removes the cursor. */
   readonly version: number;
 }

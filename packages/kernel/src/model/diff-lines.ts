@@ -1,11 +1,11 @@
-/** What can be told from a unified diff without applying it: whether a text is one, and how many lines it changes. */
+/** Reads a unified diff without applying it: whether a text is one, and how many lines it changes. */
 
-/** A sentence is no diff: a text without any sign of one. */
+/** Models sometimes send a sentence in place of a diff. */
 export function looksLikeDiff(text: string): boolean {
   return /^(?:@@|[-+])/m.test(text);
 }
 
-/** Lines that a unified diff adds and removes; its headers are none. */
+/** Counts the added and removed lines, without headers. */
 export function linesIn(diff: string): { readonly added: number; readonly removed: number } {
   let [added, removed, isBody] = [0, 0, !/^@@/m.test(diff)];
   for (const line of diff.split("\n")) {

@@ -1,9 +1,9 @@
 /**
  * Block events: what adapters emit, and the only thing they emit. Provider-neutral, plain data.
  *
- * Blocks are named by a `key` that is unique in one adapter run; ingest.ts gives them their ids. Increments are pure
- * deltas. Every `block-start` is followed by exactly one `block-end` (an adapter's `end` closes what is open), and the
- * kernel enforces the same for whoever does not keep to it.
+ * Events name blocks by a `key` that is unique in one adapter run; ingest.ts assigns ids. Increments are pure deltas. Every
+ * `block-start` is followed by exactly one `block-end`: an adapter's `end` closes open blocks, and ingest closes those
+ * that an adapter forgets.
  */
 
 import type { JsonObject } from "./json.ts";
@@ -12,8 +12,8 @@ import type { Kind, Reason, Role } from "./kind.ts";
 export type BlockKey = string;
 
 /**
- * Tokens, counted once. `input` is everything that was read, cached tokens included; `cacheRead` and `cacheWrite` are
- * parts of it. `reasoning` is a part of `output`. `native` keeps the provider's own numbers.
+ * Tokens, each counted once. `input` includes cached tokens; `cacheRead` and `cacheWrite` are parts of it. `reasoning` is part
+ * of `output`. The provider's own numbers are kept in `native`.
  */
 export interface Usage {
   readonly input: number;
@@ -26,7 +26,7 @@ export interface Usage {
 export type TurnStatus = "running" | "done" | "error";
 
 export type BlockEvent =
-  /** A provider session was named: its id lets a later turn resume it. */
+  /** A provider session began; a later turn can resume it by its id. */
   | {
       readonly type: "session";
       readonly provider: string;
@@ -35,7 +35,7 @@ export type BlockEvent =
       readonly cwd?: string;
       readonly version?: string;
       readonly title?: string;
-      /** What the session works with: permission mode, tools, MCP servers with their status, … */
+      /** Permission mode, tools, MCP servers with their status, … */
       readonly details?: JsonObject;
     }
   | {
@@ -44,7 +44,7 @@ export type BlockEvent =
       readonly provider: string;
       readonly model?: string;
       readonly sessionId?: string;
-      /** Wall clock of the provider's record, where it has one. */
+      /** The provider's own timestamp, if there is one. */
       readonly at?: number;
     }
   | {
@@ -53,11 +53,11 @@ export type BlockEvent =
       readonly status: "done" | "error";
       readonly reason?: Reason;
       readonly stopReason?: string;
-      /** This turn alone, cumulative counters taken apart. */
+      /** This turn alone: cumulative counters are subtracted. */
       readonly usage?: Usage;
-      /** Stated by the provider for this turn alone; absent where it states none. */
+      /** Stated by the provider for this turn alone. */
       readonly costUsd?: number;
-      /** It used more than is stated: an answer was cut before its provider had counted it. */
+      /** It used more than stated: an answer was cut off before the provider counted it. */
       readonly uncounted?: true;
       readonly durationMs?: number;
       readonly models?: readonly string[];
@@ -65,7 +65,7 @@ export type BlockEvent =
       readonly error?: string;
       readonly at?: number;
     }
-  /** Usage of one message. The last one for a message id wins; `parent` is the tool call of a sub-agent. */
+  /** Usage of one message. The last event for a message id wins; `parent` is the tool call that started the sub-agent. */
   | {
       readonly type: "message-usage";
       readonly messageId: string;
@@ -78,19 +78,19 @@ export type BlockEvent =
   | {
       readonly type: "block-start";
       readonly key: BlockKey;
-      /** Under which block: a result under its call, a sub-agent's blocks under the call that started it. */
+      /** A result's call, or the call that started the sub-agent. */
       readonly parent?: BlockKey;
       readonly kind: Kind;
       readonly role: Role;
       readonly metadata: JsonObject;
-      /** Text that is known at once. */
+      /** Text that is already known. */
       readonly text?: string;
       readonly at?: number;
     }
   | { readonly type: "block-append"; readonly key: BlockKey; readonly text: string }
   /**
-   * Metadata patch: null deletes a key. `stage: "running"` says that a tool call's input is whole and it runs, `waiting:
-   * "result"` that its result does not come in this stream: then it needs no end here.
+   * Metadata patch: null deletes a key. `stage: "running"` means that a tool call's input is complete and it runs; `waiting:
+   * "result"` that its result does not come in this stream, so it needs no end here.
    */
   | { readonly type: "block-meta"; readonly key: BlockKey; readonly metadata: JsonObject }
   | {
@@ -98,7 +98,7 @@ export type BlockEvent =
       readonly key: BlockKey;
       readonly status: "done" | "error";
       readonly reason?: Reason;
-      /** The authoritative whole text, where it may differ from what was appended. */
+      /** The complete text, if it may differ from what was appended. It wins. */
       readonly text?: string;
       readonly metadata?: JsonObject;
       readonly at?: number;

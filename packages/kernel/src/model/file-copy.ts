@@ -1,12 +1,12 @@
 /**
- * A file's block as it is copied into another conversation, by a fork or an import: as code. A block is a file only where
- * the workspace has it open; a copy would look like one, be found as one, and never be saved.
+ * Turns a file block into a code block when a fork or an import copies it. A block is a file only while the workspace has it
+ * open; a copied file block would look like one, be found as one, and never be saved.
  */
 
 import type { Json, JsonObject } from "./json.ts";
 import type { Kind } from "./kind.ts";
 
-/** What may be kept of a block of any kind, and does not say where a file is or what the disk has of it. */
+/** Metadata about the file on disk, which does not apply to a copy. */
 const OF_THE_DISK = new Set([
   "path",
   "persistedVersion",

@@ -1,6 +1,6 @@
 /**
- * Identities. A block's is `conversation/agent/seq`, where seq is the conversation's sequence number of the op that created the block:
- * unique without any counter, sorted by age inside a conversation, and short enough to be repeated by a model.
+ * Ids. A block's id is `conversation/agent/seq`, with the seq of the op that created it: unique without another counter, ordered
+ * by age within a conversation, and short enough for a model to repeat.
  */
 
 export type ConversationId = string;
@@ -13,20 +13,20 @@ export function blockId(conversation: ConversationId, agent: AgentId, seq: numbe
 
 const BLOCK_ID = /^([a-z0-9-]{1,40})\/([a-z0-9][a-z0-9._@-]{0,63})\/(\d{1,15})$/;
 
-export interface BlockIdParts {
+interface BlockIdParts {
   readonly conversation: ConversationId;
   readonly agent: AgentId;
   readonly seq: number;
 }
 
-/** Reads an id that something printed; undefined if it is none. */
+/** The parts of a block id; undefined if it is not one. */
 export function parseBlockId(id: string): BlockIdParts | undefined {
   const match = BLOCK_ID.exec(id);
   if (!match) return undefined;
   return { conversation: match[1] as string, agent: match[2] as string, seq: Number(match[3]) };
 }
 
-/** The conversation that a block's id names; of what is no block's id, anything. */
+/** The conversation of a block id, which is not checked. */
 export function conversationOf(id: BlockId): ConversationId {
   return id.slice(0, id.indexOf("/"));
 }

@@ -1,26 +1,26 @@
 /**
- * JSON values, and the two checks that every outside value passes before it is kept: depth and prototype keys.
+ * JSON values, and the two checks for values from outside before they are stored: depth and prototype keys.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Data that was read: nobody changes it. */
+/** Read-only, all the way down. */
 export type ReadonlyDeep<T> = T extends readonly (infer Item)[]
   ? readonly ReadonlyDeep<Item>[]
   : T extends object
     ? { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> }
     : T;
 
-/** The same as it comes out of JSON: what is not there is left out, never undefined. */
+/** As JSON has it: absent fields are missing, never undefined. */
 export type Exact<T> = T extends readonly (infer Item)[]
   ? readonly Exact<Item>[]
   : T extends object
     ? { readonly [Key in keyof T]: Exact<Exclude<T[Key], undefined>> }
     : T;
 
-/** The same without the fields that are undefined: those that may be are optional. */
-export type Defined<T> = {
+/** Fields that may be undefined become optional. */
+type Defined<T> = {
   readonly [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key];
 } & { readonly [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined> };
 

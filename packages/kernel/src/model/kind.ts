@@ -1,4 +1,4 @@
-/** The closed lists of a block: kinds, roles, statuses, stages and reasons, and what may follow what. */
+/** The closed lists of a block: kinds, roles, statuses, stages and reasons, and which transitions are allowed. */
 
 export const KINDS = [
   "text",
@@ -25,7 +25,7 @@ export type Status = (typeof STATUSES)[number];
 export const STAGES = ["start", "streaming", "running", "end"] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** Why a block ended as it did; beside `status`, which says only that it ended. */
+/** Why a block or turn ended; its `status` says only that it did. */
 export const REASONS = ["failed", "cancelled", "interrupted", "denied", "retracted", "truncated"] as const;
 export type Reason = (typeof REASONS)[number];
 
@@ -36,7 +36,7 @@ export function isEnded(status: Status): boolean {
   return status === "done" || status === "error";
 }
 
-/** pending → running → done | error; a step may be skipped, none may be taken back. */
+/** pending → running → done | error; steps may be skipped, never reversed. */
 export function canFollow(from: Status, to: Status): boolean {
   if (isEnded(from)) return false;
   return from === "pending" ? to !== "pending" : to !== "pending" && to !== "running";

@@ -1,6 +1,6 @@
 /**
- * Every wait between a provider's byte and a pixel, in the order in which a streamed token meets them, and what a person sees of
- * their sum. Work (parsing, a commit, encoding, drawing) comes on top; the benches `append`, `fanout` and `page` measure it.
+ * Every wait between a provider's byte and a pixel, in the order in which a streamed token meets them, and their sum. Work
+ * (parsing, committing, encoding, drawing) comes on top; the benches `append`, `fanout` and `page` measure it.
  *
  * | step | where | wait |
  * |---|---|---|
@@ -8,7 +8,7 @@
  * | scheduling | write/scheduler.ts | none: the next run of the event loop |
  * | throttle | wire/server/throttle.ts | as long as the last rounds took, at most `throttleMs` |
  * | draw | the page's session | the next frame, but not sooner than `drawMs` after the last one |
- * | colour | the page's highlighter | a growing fence, once in `colourMs`; its text is there before |
+ * | colour | the page's highlighter | a growing fence, once per `colourMs`; its text appears earlier |
  */
 
 export const latency = {
@@ -21,6 +21,6 @@ export const latency = {
   colourMs: 200,
 } as const;
 
-/** The longest that text waits by itself before a person sees it; a line or `flushChars` characters do not wait for the flush. */
+/** The longest that text waits before it is visible; a full line, or `flushChars` characters, does not wait for the flush. */
 export const seenWithinMs = latency.flushMs + latency.throttleMs + latency.drawMs + latency.frameMs;
 export const lineSeenWithinMs = seenWithinMs - latency.flushMs;

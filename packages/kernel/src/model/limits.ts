@@ -6,9 +6,9 @@
 import { latency } from "./latency.ts";
 
 export const limits = {
-  /** An append is flushed when it holds a newline, more than this many UTF-16 units … */
+  /** An append is flushed at a newline, at more than this many UTF-16 units … */
   appendFlushChars: latency.flushChars,
-  /** … or when the first piece that waits is this old. */
+  /** … or when its oldest piece is this old. */
   appendFlushMs: latency.flushMs,
   /** Text that one block may hold, in UTF-16 units. */
   blockTextChars: 64 * 1024 * 1024,
@@ -16,9 +16,9 @@ export const limits = {
   writeTextChars: 32 * 1024 * 1024,
   /** Serialized metadata of one block. */
   metadataChars: 4 * 1024 * 1024,
-  /** Nesting of any JSON value that is kept. */
+  /** Nesting of any stored JSON value. */
   jsonDepth: 96,
-  /** One call, as bytes of JSON: of a tool that carries no text, of one that does, and of one that does for the owner. */
+  /** One call, in bytes of JSON: a tool without text, one with text, and one with text for the owner. */
   callBytes: 64 * 1024,
   textCallBytes: 8 * 1024 * 1024,
   ownerCallBytes: 64 * 1024 * 1024,
@@ -27,68 +27,68 @@ export const limits = {
   lineValues: 400_000,
   /** … and in one line of an import, which may hold many events. */
   importValues: 4_000_000,
-  /** Of one agent or viewer: calls under way, and calls that wait for their turn. */
+  /** For one agent or viewer: calls in flight, and queued calls. */
   callerCalls: 4,
   callerQueue: 64,
-  /** … requests and messages in the long run, and at once; blocks and text that it stores. All tokens of a name share. */
+  /** … requests and messages per minute, and at once; blocks and text that it stores. All tokens of a name share these. */
   requestsPerMinute: 6_000,
   requestBurst: 500,
   blocksPerHour: 50_000,
   storedCharsPerHour: 512 * 1024 * 1024,
-  /** Searches of agents and viewers that may wait; those of the owner come before them. */
+  /** Queued searches of agents and viewers; the owner's come before them. */
   guestSearches: 16,
-  /** Exports of agents and viewers that may wait for the thread that makes them; how long that may take over one piece. */
+  /** Queued exports of agents and viewers; how long the export thread may take for one piece. */
   queuedExports: 16,
   exportPieceMs: 30_000,
-  /** Writes that may wait in one conversation before a caller is told `busy`. */
+  /** Queued writes of one conversation before a caller gets `busy`. */
   queuedWrites: 10_000,
   /** Ops in one commit. */
   opsPerCommit: 2_000,
-  /** What an agent says while the store is away is held for this long, then its stream ends with the reason. */
+  /** While the store is unavailable, an agent's stream is buffered for this long; then it ends with the reason. */
   holdMs: 10 * 60_000,
-  /** A caller that waits for its append to be durable waits for this long; the append stays accepted. */
+  /** A caller waits at most this long for its append to become durable; the append stays accepted. */
   durableWaitMs: 10_000,
   /** How often a write is planned again because another node moved the conversation. */
   replans: 64,
-  /** Blocks that one answer of conversation.changes looks at. */
+  /** Blocks that one call of conversation.changes reads. */
   changeBlocks: 1_000,
-  /** Turns whose costs are kept in memory for cost.report; the costs of others are read again. */
+  /** Turns whose costs are cached for cost.report; other costs are read again. */
   costTurns: 100_000,
   /** A deleted conversation can be restored for this long; then it is removed from the store. */
   deletedUndoMs: 30_000,
   /** Idempotency keys remembered per conversation. */
   keysPerConversation: 4_096,
-  /** Undo horizon: units of one block that can be undone. */
+  /** Undo horizon: undo steps of one block that can be reverted. */
   undoUnits: 1_500,
-  /** A person's edits that follow each other within this time are one unit. */
+  /** A person's consecutive edits within this time are one undo step. */
   burstMs: 1_000,
   /** Promoted text is kept in CRDT pieces of at most this many UTF-16 units. */
   pieceChars: 64 * 1024,
   /** A promoted, finished block is compacted after this long without a write. */
   compactAfterMs: 10 * 60_000,
-  /** … or as soon as it holds this many ops. */
+  /** … or as soon as it has this many ops. */
   compactAfterOps: 2_000,
   /** Loaded texts kept in memory, in UTF-16 units over all blocks, and as a count. */
   loadedChars: 16 * 1024 * 1024,
   loadedBlocks: 4_096,
-  /** A loaded text that has grown by this much since somebody wanted it is let go. */
+  /** A loaded text that has grown by this much since its last use is dropped. */
   unreadChars: 64 * 1024,
   /** Conversations kept open in memory. */
   openConversations: 256,
   /** block.read */
   readLines: 100_000,
   readBytes: 1024 * 1024,
-  /** … for agents and viewers: what is made in one piece keeps the owner waiting for as long. */
+  /** … for agents and viewers: the owner waits while an answer is built in one piece. */
   guestReadBytes: 64 * 1024,
   /** block.edit */
   editOperations: 1_000,
-  /** Lines and units of text that a problem shows. */
+  /** Lines and units of text in a problem. */
   problemLines: 100,
   problemChars: 16 * 1024,
   /** block.apply_patch */
   patchChars: 4 * 1024 * 1024,
   patchSearchLines: 100_000,
-  /** Lines that are looked at to find the places of all hunks of one patch. */
+  /** Lines examined to place all hunks of one patch. */
   patchLooks: 4_000_000,
   /** Search. */
   patternChars: 1_024,
@@ -96,17 +96,17 @@ export const limits = {
   searchMatches: 1_000,
   searchBlocks: 200,
   contextLines: 50,
-  /** Instructions of a compiled pattern: bounds what nested repetitions can come to. */
+  /** Instructions of a compiled pattern: limits nested repetitions. */
   patternInstructions: 4_000,
-  /** A longer line is shown cut in a match's content. */
+  /** A longer line is cut in a match's content. */
   searchLineChars: 1_000,
   /** Content of one answer's matches, all together. */
   searchContentChars: 4 * 1024 * 1024,
-  /** Searches that may wait for the search worker. */
+  /** Queued searches of the search worker. */
   queuedSearches: 64,
   /** Trigram filters that the search worker keeps in memory. */
   filterCacheBytes: 256 * 1024 * 1024,
-  /** Texts that the search worker has read lately and keeps. */
+  /** Recently read texts that the search worker caches. */
   searchTextChars: 32 * 1024 * 1024,
   /** block.list, block.history, block.sync */
   listRows: 2_000,
@@ -117,7 +117,7 @@ export const limits = {
   /** Wire. */
   frameChars: 1024 * 1024,
   batchMs: latency.throttleMs,
-  /** Who watches conversations is told of each at most this often. */
+  /** A watcher of conversations gets each record at most this often. */
   watchMs: 250,
   /** Blocks that a subscriber gets at once; and at most, with one page or one request for texts. */
   windowBlocks: 100,
@@ -128,45 +128,45 @@ export const limits = {
   subscriptions: 64,
   /** Blocks that one connection has open to edit. */
   syncedBlocks: 256,
-  /** What a server could not do is asked for again after this long, then after twice as long, up to … */
+  /** A client retries a temporarily refused request after this long, then after twice as long, up to … */
   retryFirstMs: 250,
   retryMostMs: 5_000,
-  /** Output of a running tool that comes whole with each update; of more only what was added comes. */
+  /** Output of a running tool that is sent whole with each update; beyond this, only additions are sent. */
   liveResultChars: 64 * 1024,
-  /** Calls that have not ended and that a subscriber is given although they are older than its window. */
+  /** Open calls older than the window that a subscriber still gets. */
   openCalls: 100,
-  /** Calls of messages that have stopped whose results a reader of `llm_*` events still hears of. */
+  /** Calls of ended messages whose late results a reader of `llm_*` events still gets. */
   heardOfCalls: 1_000,
   cursors: 256,
   cursorTtlMs: 60_000,
-  /** Nodes that share a store: how often at most one hints at its commits; how many conversations a hint waits for. */
+  /** Nodes that share a store: the minimum time between hints; how many conversations may wait for a hint. */
   hintMs: 20,
   hintedConversations: 10_000,
-  /** So long after another node's commit a conversation is one that several nodes write to: commits to it are planned in turn. */
+  /** For this long after another node's commit, nodes take turns to write to the conversation. */
   rivalMs: 1_000,
-  /** Keys are looked for again in a turn where what came meanwhile is at least one such share of what was looked for. */
+  /** During a turn, keys are looked up again if the writes that arrived meanwhile are at least this share (one in so many). */
   moreKeysShare: 2,
-  /** How often what others have committed is looked for without a hint; how many of the newest conversations are looked at. */
+  /** How often other nodes' commits are polled without a hint; how many of the newest conversations are polled. */
   lookMs: 1_000,
   lookedAtConversations: 100,
-  /** Of the open conversations so many are looked at where the store answers one question for each. */
+  /** Open conversations polled at once if the store needs one query for each. */
   lookedAtSingly: 64,
-  /** A node that has not been heard of for this long is dead. */
+  /** A node without a heartbeat for this long is dead. */
   leaseMs: 15_000,
-  /** What an agent holds open itself is ended when nothing was heard of the agent for this long. */
+  /** What an agent holds itself ends after this long without a sign of the agent. */
   agentLeaseMs: 10 * 60_000,
-  /** A beat is due every third of a lease. One that comes later than this says that the store, or this node, was away. */
+  /** A heartbeat is due every third of a lease. One later than this means that the store was unavailable, or this node stalled. */
   beatGapMs: 8_000,
-  /** How long a node that runs a turn has to carry out what was asked of it by way of another one. */
-  orderMs: 10_000,
-  ordersPerTurn: 100,
+  /** How long the node that runs a turn has to execute another node's command. */
+  commandMs: 10_000,
+  commandsPerTurn: 100,
   /** Text of one answer of conversation.context. */
   contextChars: 32 * 1024 * 1024,
-  /** Blocks of elsewhere in one conversation's context. */
+  /** Included blocks in one conversation's context. */
   includedBlocks: 500,
-  /** Earlier sessions of one provider that a conversation remembers: the newest. */
+  /** Earlier sessions of one provider that a conversation keeps: the newest. */
   pastSessions: 200,
-  /** What an agent with sessions of its own is told of a conversation that it does not know: in all, … */
+  /** Text that an agent with its own sessions is told of a conversation that it does not know: in total, … */
   toldChars: 120_000,
   /** How often a running turn's usage is written. */
   turnUsageMs: 30_000,
@@ -174,42 +174,45 @@ export const limits = {
   toldTextChars: 16_000,
   toldInputChars: 500,
   toldResultChars: 1_500,
-  /** Pictures that come along with it: the newest. */
+  /** Pictures sent with it: the newest. */
   toldPictures: 4,
   /** Blocks that a fork into a new conversation copies. */
   forkedBlocks: 20_000,
+  /** … for an agent, with their text: what is copied in one piece keeps the owner waiting for as long. */
+  guestForkedBlocks: 2_000,
+  guestForkedChars: 8 * 1024 * 1024,
   /** Names. */
   agentChars: 64,
   titleChars: 300,
   pathChars: 4_096,
-  /** Metadata of this size is kept where something has to go. */
+  /** Metadata up to this size is kept when something must be left out. */
   smallMetadataChars: 16 * 1024,
-  /** Events of a stream that one write takes, and that may wait for it. */
+  /** Events of a stream in one write, and queued for it. */
   eventsPerWrite: 400,
   pendingEvents: 4_000,
-  /** How long after a failed write of a stream the next is tried. */
+  /** Delay before a stream's failed write is retried. */
   ingestRetryMs: 500,
-  /** Requests of a turn that was cut off that its conversation names. */
+  /** Unanswered requests of an interrupted turn that its conversation lists. */
   cutAsks: 100,
-  /** What a turn may be said to have cost. */
+  /** The highest stated cost of a turn that counts. */
   turnUsd: 1e9,
-  /** … and to have read or written, in tokens. */
+  /** … and the highest number of tokens. */
   turnTokens: 1e12,
-  /** How many logs are asked for at once. */
+  /** Logs read at once. */
   missedLogs: 8,
-  /** A pause is doubled at most so often. */
+  /** How often a delay is doubled at most. */
   retryDoublings: 16,
-  /** Text of a line-bound pattern is given to the engine in pieces of whole lines, of about this many units. */
+  /** For a pattern that cannot match across lines, the engine gets the text in pieces of whole lines, of about this many units. */
   patternPieceChars: 8_192,
-  /** Beyond these a set of strings is given up: it would demand little and cost much. */
+  /** A larger set of strings is dropped: it would narrow little and cost much. */
   patternStrings: 16,
-  /** … and longer ones are not looked for as a whole. */
+  /** … and longer strings are not looked up as a whole. */
   patternStringChars: 48,
-  /** Work that is done sooner than a guard is set up for it, in characters x weight: some 20 ms at worst. */
+  /** Work that is faster than setting up a guard for it, in characters x weight: some 20 ms at worst. */
   lightSearchWork: 200_000,
-  /** Units looked at of a demanded string: a longer one has shown by then whether it is there. */
+  /** Units checked of a required string: that much is enough to tell whether it occurs. */
   filteredStringChars: 48,
-  /** Old units are dropped in batches, so that dropping costs little per op. */
+  /** Old undo steps are dropped in batches, so that dropping costs little per op. */
   undoSlackUnits: 64,
   /** Of a block in a list. */
   summaryChars: 80,
@@ -219,37 +222,37 @@ export const limits = {
   exportedBlocks: 200,
   /** Records that are read at once: some milliseconds. */
   costConversations: 500,
-  /** Calls under way on one connection. */
+  /** Calls in flight on one connection. */
   connectionCalls: 256,
-  /** What is around a call. */
+  /** The rest of a message around a call. */
   envelopeBytes: 1024,
-  /** More changed blocks than this, and starting anew is cheaper than catching up. */
+  /** With more changed blocks than this, a reset is cheaper than catching up. */
   catchUpBlocks: 500,
-  /** A longer text is not read to give a few lines of it, and of all texts of a window or page not more than … */
+  /** A longer text is not read for a few of its lines; of all texts of a window or page at most … */
   briefChars: 64 * 1024,
   /** … this many. */
   briefTotalChars: 4 * 1024 * 1024,
-  /** How long after a failed append the next is tried. */
+  /** Delay before a failed append is retried. */
   appendRetryMs: 1_000,
-  /** Beyond this many, streams of which all is written are let go of. */
+  /** Beyond this many, completely written streams are dropped. */
   idleStreams: 1_024,
-  /** Records of blocks that are kept in memory, per conversation. */
+  /** Cached block records, per conversation. */
   blockRecords: 20_000,
   /** Conversations whose costs are read at once. */
   costReads: 16,
-  /** An entry without a marked record is left alone for this long: whoever wrote it is about to mark the record. */
+  /** An entry without a marked record is left alone for this long: its writer is about to mark the record. */
   staleDeletionMs: 60_000,
   /** Blocks of a long conversation that are read at once: some milliseconds. */
   readBlocks: 500,
-  /** Blocks whose open unit is remembered. */
+  /** Blocks whose open undo step is kept. */
   openUnitBlocks: 20_000,
-  /** How often, and how long apart, the store is asked what became of a commit that it did not answer. */
+  /** How often, and at which interval, the store is asked for the outcome of a commit that it did not answer. */
   outcomeTries: 20,
   outcomeMs: 250,
-  /** How often it is asked afterwards, for those who wait for the outcome. */
+  /** How often it is asked afterwards, for callers that wait for the outcome. */
   outcomeWaitMs: 1_000,
-  /** A title is made of a sentence, which is cut here, … */
+  /** A title is a sentence, cut here, … */
   derivedTitleChars: 80,
-  /** … and which is looked for in so much of a text. */
+  /** … and searched for in this much of a text. */
   derivedTitleTextChars: 4_000,
 } as const;

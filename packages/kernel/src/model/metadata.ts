@@ -1,6 +1,6 @@
 /**
- * What metadata each kind of block may carry. Keys are strict: a misspelt one is a problem that lists the valid ones. It is checked
- * where it is written (`checkMetadata`), so whoever reads a block has the types of its kind.
+ * The metadata of each block kind. Schemas are strict: an unknown key is a problem that lists the valid ones. Metadata is checked
+ * when it is written (`checkMetadata`), so readers can rely on the types of the kind.
  */
 
 import { z } from "zod";
@@ -14,37 +14,37 @@ import { type Problem, problem } from "./problem.ts";
 const json: z.ZodType<Json> = z.custom<Json>((value) => value !== undefined);
 const count = z.number().int().nonnegative();
 
-/** What any block may carry. */
+/** Metadata that any block may have. */
 const anyKind = {
-  /** The provider's message id that groups blocks of one answer, and the block's place in it. */
+  /** The provider's message id, which groups the blocks of one answer, and the block's index in it. */
   messageId: z.string().optional(),
   index: count.optional(),
   /** The turn that produced it. */
   turn: z.string().optional(),
-  /** The node that it waits for or runs on, where several share a store and it is part of no turn that says so. */
+  /** The node that it runs on or waits for, if several share a store and no turn says so. */
   node: z.string().optional(),
   provider: z.string().optional(),
   model: z.string().optional(),
   reason: z.enum(REASONS).optional(),
-  /** It was ended because its agent was away for too long; the agent may go on with it. */
+  /** It ended because its agent's lease ended; the agent may continue it. */
   lapsed: z.literal(true).optional(),
   startedAt: z.number().optional(),
   durationMs: z.number().nonnegative().optional(),
   /** A short label for notices: compaction, retry, permission_denied, hook, … */
   notice: z.string().optional(),
-  /** How often the same was said in a row, where that was more than once. */
+  /** How often the same notice came in a row, if more than once. */
   times: count.optional(),
-  /** Who speaks, where one conversation has several: a sub-agent's type or description. */
+  /** The speaker, if a conversation has several: a sub-agent's type or description. */
   label: z.string().optional(),
-  /** The text was cut at a limit; how many characters were left out. */
+  /** How many characters were cut off at a limit. */
   truncatedChars: count.optional(),
-  /** What its agent asks here before it goes on. */
+  /** What the agent needs from its owner before it continues. */
   ask: askSchema.optional(),
-  /** What was included from elsewhere: the id of the source block. */
+  /** For an included block: the id of its source. */
   includes: z.string().optional(),
-  /** Whose words a copy holds, where they are not of whoever made the copy. */
+  /** For a copy: the author, if it is not the agent that made the copy. */
   author: z.string().optional(),
-  /** Anything else that an adapter keeps. Never shown unasked. */
+  /** Anything else an adapter keeps. Shown only on request. */
   extra: z.record(z.string(), json).optional(),
 };
 
@@ -52,7 +52,7 @@ const citation = z.strictObject({
   url: z.string(),
   title: z.string().optional(),
   snippet: z.string().optional(),
-  /** The characters of the text that it stands behind; absent where it is said of the whole. */
+  /** The range of text that it supports; absent if it supports all of it. */
   start: count.optional(),
   end: count.optional(),
 });
@@ -61,33 +61,33 @@ const image = z.strictObject({
   data: z.string().optional(),
   blob: z.string().optional(),
   mediaType: z.string().optional(),
-  /** In pixels, of one that is kept: its room is there before it comes. */
+  /** In pixels, for a stored picture, so that the page can reserve its space. */
   width: count.optional(),
   height: count.optional(),
 });
 
-/** A tool's result, of whatever kind. */
+/** Metadata of a tool's result, of any kind. */
 const resultFields = {
   toolUseId: z.string().optional(),
   toolName: z.string().optional(),
   isError: z.boolean().optional(),
-  /** The provider's structured payload, without what the text and the other fields already hold. */
+  /** The provider's structured payload, without what the text and other fields contain. */
   result: json.optional(),
   images: z.array(image).optional(),
   citations: z.array(citation).optional(),
 };
 
-export const CHANGE_KINDS = ["add", "modify", "delete"] as const;
+const CHANGE_KINDS = ["add", "modify", "delete"] as const;
 
-/** What an agent with sessions of its own was told of the conversation in front of a prompt. */
+/** What the briefing in front of a prompt told an agent that has sessions of its own. */
 export interface ToldMark {
   readonly [key: string]: Json;
-  /** How many blocks, and how many more there was no room for. */
+  /** How many blocks it contained, and how many did not fit. */
   readonly blocks: number;
   readonly leftOut: number;
-  /** The session began here on purpose: nothing before belongs to it. */
+  /** The session was started fresh on purpose: it knows nothing from before. */
   readonly fresh: boolean;
-  /** The included blocks that it knows from here on, each at its version. */
+  /** The included blocks that the session knows, each at its version. */
   readonly included: { readonly [id: BlockId]: number };
   /** The session began as a copy of another one, up to the end of this turn. */
   readonly from?: { readonly session: string; readonly turn: string };
@@ -101,11 +101,11 @@ const told: z.ZodType<ToldMark> = z.strictObject({
   from: z.strictObject({ session: z.string(), turn: z.string() }).exactOptional(),
 });
 
-/** Why a message that waits is not sent by itself. */
+/** Why a queued message is not sent automatically. */
 const HOLD_REASONS = ["stopped", "restarted"] as const;
 export type HoldReason = (typeof HOLD_REASONS)[number];
 
-/** How a message that waits for its turn is to be asked. */
+/** The turn options of a queued message. */
 export type QueuedMark = Exact<z.infer<typeof queued>>;
 
 const queued = z.strictObject({
@@ -123,19 +123,19 @@ const queued = z.strictObject({
     .array(z.strictObject({ type: z.enum(["text", "image"]), name: z.string(), blob: z.string() }))
     .optional(),
   held: z.enum(HOLD_REASONS).optional(),
-  /** It went to the agent that works, which has not read it yet. */
+  /** It was sent to the running agent, which has not read it yet. */
   sent: z.boolean().optional(),
-  /** Where it stands among those that wait, where somebody has moved it; else where it was written. */
+  /** Its place in the queue, if it was moved; otherwise messages are ordered by age. */
   place: z.number().optional(),
 });
 
-/** Why a file's block is not saved: both sides have changed the same. */
+/** Why a file block is not saved: the block and the disk changed in the same place. */
 const conflict = z.strictObject({
   kind: z.enum(["overlap", "deleted", "unreadable"]),
   message: z.string(),
-  /** Of what the disk has; null where it has nothing. */
+  /** Hash of the file on disk; null if there is none. */
   diskHash: z.string().nullable(),
-  /** Lines of the block, and of the disk's text, that both sides have changed. */
+  /** The lines that changed on both sides, in the block and on disk. */
   regions: z
     .array(z.strictObject({ line: count, lines: count, diskLine: count, diskLines: count }))
     .optional(),
@@ -172,9 +172,9 @@ export const metadataSchemas = {
     images: z.array(image).optional(),
     displayName: z.string().optional(),
     server: z.string().optional(),
-    /** Of earlier versions, in place of `ask`. */
+    /** Written by earlier versions instead of `ask`. */
     approval: approvalSchema.optional(),
-    /** Whoever asked the model owes the result: the call ends with it. */
+    /** The program that called the model has to send the result, which ends the call. */
     waiting: z.enum(["result"]).optional(),
     /** The call runs at the provider, not here (server tools). */
     remote: z.boolean().optional(),
@@ -194,7 +194,7 @@ export const metadataSchemas = {
     ...anyKind,
     ...resultFields,
     command: z.string(),
-    /** The command as the provider printed it, where that differs (a shell wrapper taken off). */
+    /** The command as the provider printed it, if that differs: with its shell wrapper. */
     rawCommand: z.string().optional(),
     description: z.string().optional(),
     stderr: z.string().optional(),
@@ -202,7 +202,7 @@ export const metadataSchemas = {
     interrupted: z.boolean().optional(),
     background: z.boolean().optional(),
     cwd: z.string().optional(),
-    /** Whether it was confined, in words; only of commands that the server runs itself. */
+    /** How it was confined, as text; only for commands that the server runs itself. */
     sandbox: z.string().optional(),
   }),
   file_change: z.strictObject({
@@ -214,13 +214,13 @@ export const metadataSchemas = {
         kind: z.enum(CHANGE_KINDS),
         diff: z.string().optional(),
         movedTo: z.string().optional(),
-        /** The diff is what was asked for; nobody has compared it with the file. */
+        /** The diff is what the agent asked for; it was not compared with the file. */
         unverified: z.boolean().optional(),
       }),
     ),
-    /** Nobody said that it would be changed: the folder was compared before and after the turn. */
+    /** Not reported by the agent: found by comparing the folder before and after the turn. */
     observed: z.literal(true).optional(),
-    /** How many more files had changed. */
+    /** How many more files changed. */
     leftOut: count.optional(),
   }),
   todo: z.strictObject({
@@ -253,7 +253,7 @@ export const metadataSchemas = {
     persistedVersion: count.optional(),
     baseHash: z.string().optional(),
     conflict: conflict.optional(),
-    /** It is gone from the disk. */
+    /** The file no longer exists on disk. */
     missing: z.boolean().optional(),
     eol: z.enum(["lf", "crlf"]).optional(),
     encoding: z.string().optional(),
@@ -273,17 +273,17 @@ type Fields<K extends Kind> = Exact<z.infer<(typeof metadataSchemas)[K]>>;
 type Key = { [K in Kind]: keyof Fields<K> }[Kind];
 
 /**
- * The metadata of one kind, as it is stored. Keys of other kinds are known and never there: of a block of any kind,
- * `metadata.toolUseId` is a string or undefined.
+ * The stored metadata of one kind. Keys of other kinds are optional and never set, so that `metadata.toolUseId` can be read
+ * from a block of any kind.
  */
 export type Metadata<K extends Kind> = K extends Kind
   ? Fields<K> & { readonly [Other in Exclude<Key, keyof Fields<K>>]?: never }
   : never;
 
-/** Metadata of whatever kind: every key that some kind has. */
+/** The keys of all kinds, all optional. */
 export type AnyMetadata = { readonly [Each in Key]?: Exclude<Metadata<Kind>[Each], undefined> };
 
-/** The metadata of a block whose kind is known: it says so itself, or it was found by its kind. */
+/** The metadata of a block whose kind the caller knows. */
 export function metadataOf<K extends Kind>(
   block: { readonly metadata: Metadata<Kind> },
   _kind: K,
@@ -291,7 +291,7 @@ export function metadataOf<K extends Kind>(
   return block.metadata as Metadata<K>;
 }
 
-/** Metadata of one kind as it may be stored: cleaned, validated and bounded; or the problem. */
+/** Cleans, validates and bounds metadata before it is stored. */
 export function checkMetadata(kind: Kind, value: unknown): JsonObject | Problem {
   const clean = cleanJson(value ?? {}, limits.jsonDepth);
   if (clean === undefined || clean === null || typeof clean !== "object" || Array.isArray(clean)) {
@@ -309,7 +309,7 @@ export function checkMetadata(kind: Kind, value: unknown): JsonObject | Problem 
   return withinSize(clean as JsonObject);
 }
 
-/** `patch` over `metadata`: null deletes a key, everything else replaces it whole. */
+/** Applies `patch` to `metadata`: null deletes a key, any other value replaces it. */
 export function patchMetadata(metadata: JsonObject, patch: JsonObject): JsonObject {
   const next: Record<string, Json> = { ...metadata };
   for (const [key, value] of Object.entries(patch)) {
@@ -319,7 +319,7 @@ export function patchMetadata(metadata: JsonObject, patch: JsonObject): JsonObje
   return next;
 }
 
-export function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
+function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
   return issues
     .slice(0, 5)
     .map((issue) => `${issue.path.length > 0 ? `${issue.path.join(".")}: ` : ""}${issue.message}`)
@@ -335,7 +335,7 @@ function withinSize(metadata: JsonObject): JsonObject | Problem {
   });
 }
 
-/** A result names its call, of which there may be a second with the same name. A result below another's call is not its own. */
+/** Whether a result belongs to a call. Repeated ids of a provider get a suffix: `id#2`. */
 export function answersCall({ toolUseId: given }: Named, { toolUseId: own = "" }: Named): boolean {
   return given === undefined || own === given || own.startsWith(`${given}#`);
 }

@@ -1,13 +1,12 @@
 /**
- * The op: one immutable committed change. The ops of a conversation, in order of `seq`, are the ground truth; a block
- * is what its ops come to, in order of `version`. This file defines them; how a record follows from them is in
- * apply.ts, how the text does in text/.
+ * The op: one immutable committed change. The ops of a conversation, in order of `seq`, are the source of truth; a block is the
+ * result of its ops, in order of `version`. This file defines them; apply.ts derives records from them, text/ the text.
  *
- * Numbers: `seq` is dense in a conversation and given by the store's commit. `version` is dense in a block. `unit` is
- * the version of the first op of the unit (the ops that undo together), so it needs no name of its own.
+ * Numbers: `seq` is dense in a conversation and assigned by the store's commit. `version` is dense in a block. `unit`
+ * identifies the undo step: it is the version of the step's first op.
  *
- * Runs: the store may merge consecutive appends of one unit into one op that covers several versions. Such an op has
- * `versionFrom < version` and `seqFrom < seq` (other blocks' ops may lie between). Nothing else is ever merged.
+ * Runs: the store may merge consecutive appends of one undo step into one op that covers several versions. Such an op
+ * has `versionFrom < version` and `seqFrom < seq` (ops of other blocks may lie between). Nothing else is ever merged.
  */
 
 import type { ConversationPatch, Turn } from "./conversation.ts";
@@ -15,7 +14,7 @@ import type { AgentId, BlockId, ConversationId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 import type { Kind, Role, Status } from "./kind.ts";
 
-/** At `at`, `del` was replaced by `ins`. The splices of an op apply one after the other, in UTF-16 units. */
+/** Replaces `del` at `at` by `ins`. The splices of an op apply one after the other; offsets are in UTF-16 units. */
 export interface Splice {
   readonly at: number;
   readonly del: string;
@@ -33,14 +32,13 @@ export type OpBody =
       readonly text: string;
       readonly metadata: JsonObject;
     }
-  /** Text at the end of a plain block, by its writer. `at` is where: the length before it. */
+  /** Text appended to a plain block by its writer. `at` is the length before it. */
   | { readonly type: "append"; readonly at: number; readonly text: string }
-  /** From here on the text is a CRDT document, whose base is the text so far. */
+  /** The text becomes a CRDT document, based on the text so far. */
   | { readonly type: "promote" }
   /**
-   * A change of a promoted block's text. `update` is the CRDT update that makes it; `splices` is what it came to in
-   * this block's order. `anchor`: where the agent's append stream goes on. `flips`: the units that an undo made
-   * inactive or a redo active.
+   * A text change in a promoted block. `update` is the CRDT update, `splices` its effect on the text. `anchor`: where the
+   * agent's append stream continues. `undo` and `redo`: the undo step that this op deactivates or reactivates.
    */
   | {
       readonly type: "splice";
@@ -58,24 +56,22 @@ export type OpBody =
   | { readonly type: "conversation"; readonly patch: ConversationPatch }
   | { readonly type: "turn"; readonly turn: Turn };
 
-export type OpType = OpBody["type"];
-
 export interface Op {
   readonly conversation: ConversationId;
   readonly seq: number;
   readonly seqFrom: number;
-  /** null: an op of the conversation itself, whose version counts for nothing. */
+  /** null for ops of the conversation itself; their versions mean nothing. */
   readonly block: BlockId | null;
   readonly version: number;
   readonly versionFrom: number;
   readonly agent: AgentId;
   readonly unit: number;
-  /** Wall clock of the commit's planning, for people. */
+  /** Wall clock at planning time, for people to read. */
   readonly at: number;
   readonly body: OpBody;
 }
 
-/** Whether an op is an append of the same unit, right behind another: the two can be one. */
+/** Whether two appends of one undo step are adjacent, so that they can be merged into one op. */
 export function continues(before: Op, op: Op): boolean {
   return (
     before.body.type === "append" &&

@@ -1,6 +1,6 @@
 /**
- * The sessions that a conversation had before its present ones. A fork, a folder that was changed or a session that could not be
- * resumed begins another one; the log of the earlier one is still on disk, and its turns are here.
+ * The earlier provider sessions of a conversation. A fork, a change of folder, or a session that cannot be resumed starts a new
+ * one; the old session's log is still on disk, and its turns are in this conversation.
  */
 
 import type { Conversation } from "./conversation.ts";
@@ -12,7 +12,7 @@ interface HasSessions {
   readonly metadata: { readonly [key: string]: unknown };
 }
 
-/** What `pastSessions` in the metadata becomes when another session of the provider begins; undefined: it has had none. */
+/** The new value of `pastSessions` when another session of the provider begins; undefined if it had none. */
 export function pastSessions(record: HasSessions, provider: string): JsonObject | undefined {
   const last = record.sessions[provider];
   if (last === undefined) return undefined;
@@ -21,7 +21,7 @@ export function pastSessions(record: HasSessions, provider: string): JsonObject 
   return { ...past, [provider]: [...others, last].slice(-limits.pastSessions) };
 }
 
-/** Provider and session of all that it has and had. */
+/** Provider and id of all current and earlier sessions. */
 export function everySession(record: HasSessions): readonly (readonly [string, string])[] {
   const past = Object.entries(pastOf(record)).flatMap(([provider, ids]) =>
     ids.map((id) => [provider, id] as const),
@@ -29,7 +29,7 @@ export function everySession(record: HasSessions): readonly (readonly [string, s
   return [...past, ...Object.entries(record.sessions)];
 }
 
-/** Metadata may be anybody's: what is no list of names counts as none. */
+/** Any program may write metadata: anything but a list of strings is ignored. */
 function pastOf({ metadata }: HasSessions): { readonly [provider: string]: readonly string[] } {
   const past = metadata.pastSessions;
   if (typeof past !== "object" || past === null) return {};

@@ -1,7 +1,6 @@
 /**
- * How large a picture is, read from the beginning of its bytes before it is decoded: so that its room is there from the first frame, and
- * nothing below it moves when it comes. PNG, GIF, WebP and JPEG; of any other, and where the beginning makes no sense, nothing is
- * known.
+ * Reads a picture's size from its first bytes, so that the page can reserve the space before the picture loads. PNG, GIF, WebP and
+ * JPEG; undefined for other formats and damaged headers.
  */
 
 export interface PictureSize {
@@ -10,7 +9,7 @@ export interface PictureSize {
 }
 
 const MAX_SIDE_PX = 65_535;
-/** What a camera writes about a picture says with these that its sides are exchanged. */
+/** The EXIF orientations that swap width and height. */
 const FIRST_TURNED = 5;
 const LAST_TURNED = 8;
 const ORIENTATION = 0x0112;
@@ -21,7 +20,7 @@ export function pictureSize(bytes: Uint8Array): PictureSize | undefined {
     const isSide = (px: number) => px > 0 && px <= MAX_SIDE_PX;
     return size && isSide(size.width) && isSide(size.height) ? size : undefined;
   } catch {
-    // Too short: as for any other picture.
+    // The data ends too early.
     return undefined;
   }
 }
@@ -51,7 +50,7 @@ function sizeInWebp(bytes: DataView): PictureSize | undefined {
   }
 }
 
-/** Goes from segment to segment, each longer than nothing, to the frame's. */
+/** Walks the segments up to the frame header. Each step advances, even in damaged data. */
 function sizeInJpeg(bytes: DataView): PictureSize | undefined {
   let isTurned = false;
   for (let at = 2; ; ) {
@@ -65,7 +64,7 @@ function sizeInJpeg(bytes: DataView): PictureSize | undefined {
   }
 }
 
-/** Exif: a TIFF header, then a list of fields, one of which says how the camera was held. */
+/** Exif: a TIFF header, then a list of fields; one of them is the orientation. */
 function turnedInExif(bytes: DataView, at: number): boolean {
   const tiff = at + 6;
   if (bytes.getUint32(at) !== 0x45786966) return false;

@@ -1,10 +1,10 @@
 /**
- * Where the pictures of a block are in its metadata: an `image` block is one, and a tool's call and result may have
- * `images`. A picture is its data (base64, or a data URL), or the name of a blob that holds it.
+ * Finds the pictures in a block's metadata: an `image` block is one, and a tool's call and result may have `images`. A picture
+ * is data (base64, or a data URL), or names the blob that holds it.
  *
- * Other metadata may name blobs too (what was attached to a message): under the same name, `blob`.
+ * Other metadata names blobs under the same key, `blob`: files attached to a message, for example.
  *
- * Pure: who keeps blobs, and how they are named, is somebody else's.
+ * It does not store blobs or choose their names.
  */
 
 import type { Json, JsonObject } from "./json.ts";
@@ -31,7 +31,7 @@ function isPicture(value: Json | undefined): value is JsonObject {
   return typeof data === "string" || typeof blob === "string";
 }
 
-/** The blobs that a block's metadata names, wherever it does. */
+/** All blobs named anywhere in a block's metadata. */
 export function blobsIn(metadata: Json): readonly string[] {
   const found: string[] = [];
   const walk = (value: Json): void => {

@@ -1,8 +1,8 @@
 /**
  * A problem: an expected failure, as a value.
  *
- * It has a code from a closed list, a sentence for a person or a model, and the numbers that are needed to try
- * again. It is never thrown across a boundary; bugs are `assert`, operating errors are caught once per boundary.
+ * It has a code from a closed list, a sentence for a person or a model, and the numbers needed to try again. It is returned, never
+ * thrown; bugs are `assert`, and operating errors are caught once per boundary.
  */
 
 export type ProblemCode =
@@ -26,7 +26,7 @@ export type ProblemCode =
   | "conflict"
   | "busy" // a bounded queue is full; try again
   | "storage" // the store cannot do it now; nothing was written
-  | "uncertain" // the store did not answer: it may have been written; sent again with its key, it is answered
+  | "uncertain" // the store did not answer: it may have been written; resending it with its key gives the answer
   | "unavailable";
 
 export interface Problem {
@@ -40,14 +40,14 @@ export function problem(code: ProblemCode, message: string, details?: Record<str
   return details === undefined ? { problem: code, message } : { problem: code, message, details };
 }
 
-/** What may be over by itself: the same request may succeed later, without anybody changing it. */
+/** Temporary problems: the same request may succeed later, unchanged. */
 const PASSING: readonly ProblemCode[] = ["storage", "uncertain", "unavailable", "busy", "timeout"];
 
 export function isPassing({ problem: code }: Problem): boolean {
   return PASSING.includes(code);
 }
 
-/** By its shape, since it may have come over a wire: a code and a sentence. What only has a field of that name is none. */
+/** Checks the shape, because a problem may have come over the wire. A field named `problem` alone is not enough. */
 export function isProblem(value: unknown): value is Problem {
   if (typeof value !== "object" || value === null) return false;
   const { problem: code, message } = value as Partial<Problem>;

@@ -1,13 +1,13 @@
 /**
- * What a provider's session works with, as it is shown on the page, in exports and by `show --session`: model, folder,
- * permissions, tools, servers. Kept in the conversation's metadata under `session`, by provider; the last word counts.
+ * The facts about a provider's session that the page, exports and `show --session` display: model, folder, permissions, tools,
+ * servers. Stored in the conversation's metadata under `session`, by provider; the last event wins.
  */
 
 import type { Conversation } from "./conversation.ts";
 import type { BlockEvent } from "./event.ts";
 import { defined, type Json, type JsonObject, sameJson } from "./json.ts";
 
-export interface SessionFact {
+interface SessionFact {
   readonly label: string;
   readonly value: string;
 }
@@ -22,7 +22,7 @@ type Record = Pick<Conversation, "sessions" | "metadata"> & {
   readonly model?: string | undefined;
 };
 
-/** One for each provider that has had a session here. */
+/** One entry per provider that had a session here. */
 export function sessionFacts(record: Record): readonly SessionFacts[] {
   const kept = objectOf(record.metadata.session);
   const names = new Set([...Object.keys(record.sessions), ...Object.keys(kept)]);
@@ -85,7 +85,7 @@ function objectOf(value: unknown): JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }
 
-/** What the provider's session works with, the last word of each; undefined where nothing is new. */
+/** The facts with those of a new session event; undefined if nothing changed. */
 export function sessionWith(
   known: Json | undefined,
   event: BlockEvent & { type: "session" },

@@ -1,7 +1,7 @@
 /**
- * SHA-256, for names that follow from a text and must not be steered: ids of conversations that imports and keys make.
- * Here because the kernel runs where no crypto module is at hand without waiting. Not for secrets: it takes no care of
- * timing, and not for large texts: it is some ten times slower than a native one.
+ * SHA-256, for names derived from text that nobody may steer: ids of conversations made by imports and keys. We have our own
+ * because the kernel also runs where the only crypto is asynchronous. Not for secrets (it is not constant-time) and not for large
+ * texts (it is about ten times slower than a native one).
  */
 
 const ROUNDS = 64;

@@ -1,12 +1,12 @@
 /**
- * What a provider's own account of a turn says that is worth a place in its footer, beside tokens, cost and duration.
- * Reads `native`: the provider's own words, and beside a count that runs on over a session, the turn's share of it.
+ * The facts in a provider's own report of a turn that belong in its footer, beside tokens, cost and duration. Reads `native`:
+ * the provider's fields, and for counts that run on over a session, the turn's share.
  */
 
-export interface NativeFacts {
+interface NativeFacts {
   /** Iterations of the agent's own loop: what Claude Code counts as `num_turns`. */
   readonly steps?: number;
-  /** How much of the duration was spent waiting for the model. */
+  /** The part of the duration spent waiting for the model. */
   readonly apiMs?: number;
 }
 

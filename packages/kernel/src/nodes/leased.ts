@@ -1,9 +1,9 @@
 /**
- * What agents hold themselves, with programs of their own: blocks that they write with tools, and turns that they have begun
- * (turn.begin). No process of ours runs them, so none of our restarts ends them; they are held by a lease (leases.ts).
+ * Blocks and turns that agents keep open with programs of their own: blocks that they write with tools, and turns that they started
+ * (turn.begin). They do not run in our processes, so our restarts do not end them; a lease keeps them open (leases.ts).
  *
- * Invariant: what is here belongs to its agent alone. It ends once: by its agent, by the owner's stop, or as `interrupted` with
- * its lease; what ended so, and nothing else, its agent may go on with.
+ * Invariant: each belongs to one agent and ends once: by the agent, by the owner's stop, or as `interrupted` when the lease ends.
+ * Only after the last can the agent continue it.
  */
 
 import type { Block } from "../model/block.ts";
@@ -67,7 +67,7 @@ export async function lastResults(
 }
 
 /** How a turn that an agent has begun ends. */
-export interface LeasedEnd {
+interface LeasedEnd {
   readonly status: "done" | "error";
   readonly reason?: Reason | undefined;
   /** Its agent was away for too long. */

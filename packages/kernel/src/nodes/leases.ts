@@ -1,11 +1,11 @@
 /**
- * Leases of agents: how long what an agent holds (leased.ts) stays open without a sign of it. Any call of the agent and any
- * connection that it has open renews its lease. Where several nodes share a store the leases are in the store's register, by
- * the store's clock, so that an agent may go from node to node; otherwise they are in memory.
+ * Leases of agents: how long an agent's blocks and turns (leased.ts) stay open without a sign of it. Any call of the
+ * agent and any open connection renews its lease. If several nodes share a store, the leases are in the store's
+ * register, by the store's clock, so that an agent may move from node to node; otherwise they are in memory.
  *
- * Time in which nobody could hear an agent does not count: a process ends nothing in the first `limits.agentLeaseMs` of its
- * life. A lease is in the register before the call that it was renewed for does anything, and what is open is read before the
- * leases are: what was read belongs to an agent that is in the answer, or is gone.
+ * Time in which no agent could be heard does not count: a process ends nothing in the first `limits.agentLeaseMs` of
+ * its life. A lease is in the register before the call that renewed it does anything, and open blocks are read before
+ * the leases: so every block read belongs to an agent that is in the answer, or is gone.
  */
 
 import type { Block } from "../model/block.ts";
@@ -20,7 +20,7 @@ import type { Kernel } from "../write/kernel.ts";
 import { endLeased, isHeld } from "./leased.ts";
 import { allOpen, type Closed, NONE_CLOSED, type Open, openIn } from "./orphans.ts";
 
-export interface LeasesOptions {
+interface LeasesOptions {
   readonly kernel: Kernel;
   /** Under which name what was left is closed. */
   readonly agent: AgentId;

@@ -8,7 +8,7 @@ import type { Change } from "../model/change.ts";
 import type { Turn } from "../model/conversation.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem } from "../model/problem.ts";
-import { type Broadcast, LocalBroadcast, type Word } from "../ports/broadcast.ts";
+import { type Broadcast, type BroadcastMessage, LocalBroadcast } from "../ports/broadcast.ts";
 import { MemoryNodes } from "../testing/memory-nodes.ts";
 import { MemoryStore } from "../testing/memory-store.ts";
 import { settle, VirtualEnv } from "../testing/virtual-env.ts";
@@ -23,7 +23,7 @@ class TestHarness {
   readonly env = new VirtualEnv(7);
   readonly store = new MemoryStore("e");
   readonly broadcast = new LocalBroadcast();
-  readonly words: Word[] = [];
+  readonly messages: BroadcastMessage[] = [];
   isBrokerDown = false;
 
   constructor() {
@@ -40,9 +40,9 @@ class TestHarness {
     const joined = this.broadcast.join();
     return {
       ...joined,
-      send: (word) => {
-        this.words.push(word);
-        if (!this.isBrokerDown) joined.send(word);
+      send: (message) => {
+        this.messages.push(message);
+        if (!this.isBrokerDown) joined.send(message);
       },
     };
   }
@@ -339,13 +339,13 @@ describe("[N5] hints", () => {
     const id = good(await a.kernel.createConversation("ann", "x"));
     good(await b.kernel.follow(id));
     await harness.env.advance(100);
-    harness.words.length = 0;
+    harness.messages.length = 0;
     for (let i = 0; i < 200; i++) {
       await say(a.kernel, id, "ann", `${i}`);
       await harness.env.advance(1);
     }
     await harness.env.advance(100);
-    expect(harness.words.length).toBeLessThan(15);
+    expect(harness.messages.length).toBeLessThan(15);
     expect(b.seqs().at(-1)).toBe(201);
   });
 

@@ -1,29 +1,29 @@
 /**
- * One node among those that share a store: hints at what it commits, takes in what others have committed, says that it is
- * alive, and closes what dead ones have left.
+ * One node among those that share a store: sends hints about its commits, applies other nodes' commits, renews its
+ * lease, and closes what dead nodes have left.
  *
- * What others commit is heard of in two ways. A hint comes within milliseconds and may be lost. Besides, everything that
- * is open here is looked at once a second: with no hint at all, nobody here is further behind than that. Both only say
- * that there is something to read; what it is comes from the store.
+ * It learns of other nodes' commits in two ways. A hint comes within milliseconds and may be lost. And everything that
+ * is open here is polled once a second, so without any hint, nobody here is further behind than that. Both only say
+ * that there is something to read; the content comes from the store.
  *
- * Hints leave on a timer of their own: no commit waits for one, and a conversation that is written all the time is hinted
- * at fifty times a second at most.
+ * Hints are sent on a separate timer: no commit waits for one, and a busy conversation causes at most fifty hints a
+ * second.
  */
 
 import type { Change } from "../model/change.ts";
 import type { Conversation } from "../model/conversation.ts";
-import type { FarCursor } from "../model/cursor.ts";
+import type { RemoteCursor } from "../model/cursor.ts";
 import { type ConversationId, conversationOf } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem } from "../model/problem.ts";
-import type { Broadcast, Word } from "../ports/broadcast.ts";
+import type { Broadcast, BroadcastMessage } from "../ports/broadcast.ts";
 import { type Env, randomName } from "../ports/env.ts";
 import { AGENT_PREFIX, type NodeList, type NodeRegister } from "../ports/store.ts";
 import type { Cursors } from "../write/cursors.ts";
 import type { Kernel } from "../write/kernel.ts";
 import { type Closed, closeLeftBy, closeOrphans } from "./orphans.ts";
 
-export interface NodesOptions {
+interface NodesOptions {
   readonly kernel: Kernel;
   readonly broadcast: Broadcast;
   /** Under which name what dead nodes left is closed. */
@@ -83,7 +83,7 @@ export class Nodes {
     // Whether the others whose leases have ended are dead it cannot know yet: see #mayJudge.
     const closed = await closeWhatIsLeft(this.#kernel, agent, () => this.#registered());
     this.#ends.push(this.#kernel.listen((change) => this.#onCommit(change)));
-    this.#ends.push(this.#options.broadcast.listen((word) => this.#onWord(word)));
+    this.#ends.push(this.#options.broadcast.listen((message) => this.#onMessage(message)));
     this.#every("beat", limits.leaseMs / 3, () => this.beat());
     this.#every("look", limits.lookMs, () => this.look());
     return closed;
@@ -92,21 +92,21 @@ export class Nodes {
   /** Cursors are shown at all nodes, as far as hints get there: nothing makes up for one that is lost but the next. */
   shareCursors(cursors: Cursors): void {
     const { broadcast } = this.#options;
-    cursors.onSaid = (at) => broadcast.send({ type: "cursor", at });
+    cursors.onSet = (at) => broadcast.send({ type: "cursor", at });
     this.#ends.push(
-      broadcast.listen((word) => {
-        if (word.type === "cursor")
-          this.#showCursor(cursors, word.at).catch((error) => this.#kernel.onFault(error));
+      broadcast.listen((message) => {
+        if (message.type === "cursor")
+          this.#showCursor(cursors, message.at).catch((error) => this.#kernel.onFault(error));
       }),
     );
   }
 
   /** Only where somebody may see it. Its offsets may mean a text that is not the one here. */
-  async #showCursor(cursors: Cursors, at: FarCursor): Promise<void> {
+  async #showCursor(cursors: Cursors, at: RemoteCursor): Promise<void> {
     const { block } = at.cursor;
     if (!this.#kernel.open().has(at.conversation) || conversationOf(block) !== at.conversation) return;
     const log = at.version === 0 ? { ops: [] } : await this.#kernel.log(block, { version: at.version });
-    if (!isProblem(log) && !("compacted" in log && log.compacted)) cursors.setFar(at, log.ops);
+    if (!isProblem(log) && !("compacted" in log && log.compacted)) cursors.setRemote(at, log.ops);
   }
 
   /** Leaves: what this node ran must have ended. */
@@ -191,27 +191,27 @@ export class Nodes {
 
   // -- in
 
-  #onWord(word: Word): void {
-    if (word.type !== "hints" || this.#isClosed) return;
+  #onMessage(message: BroadcastMessage): void {
+    if (message.type !== "hints" || this.#isClosed) return;
     const open = this.#kernel.open();
-    for (const { conversation, seq } of word.hints) {
+    for (const { conversation, seq } of message.hints) {
       if (open.has(conversation))
-        this.#takeIn(conversation, seq).catch((error) => this.#kernel.onFault(error));
+        this.#catchUp(conversation, seq).catch((error) => this.#kernel.onFault(error));
       else this.#after("list", limits.watchMs, () => void this.look().catch(() => undefined));
     }
   }
 
-  async #takeIn(conversation: ConversationId, seq: number): Promise<void> {
+  async #catchUp(conversation: ConversationId, seq: number): Promise<void> {
     if (this.#heard.size >= limits.hintedConversations) this.#heard.clear();
     this.#heard.set(conversation, Math.max(seq, this.#heard.get(conversation) ?? 0));
-    await this.#kernel.heard(conversation, seq);
+    await this.#kernel.catchUp(conversation, seq);
   }
 
   async #lookOnce(): Promise<void> {
     const open = this.#kernel.open();
     const stand = await this.#standing([...open.keys()]);
     const news = [...stand].filter(([id, seq]) => seq > (open.get(id) ?? 0));
-    await Promise.all(news.map(([id, seq]) => this.#takeIn(id, seq)));
+    await Promise.all(news.map(([id, seq]) => this.#catchUp(id, seq)));
     await this.#kernel.deletions.look();
     const records = await this.#kernel.conversations({ limit: limits.lookedAtConversations });
     if (isProblem(records) || this.#isClosed) return;

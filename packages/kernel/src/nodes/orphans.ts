@@ -1,10 +1,11 @@
 /**
- * Closing what a dead process left open: turns that it ran, their blocks, and what waited for it. Done after a start, before
- * anything new begins, so that nothing stays `running` for ever; and, where several nodes share a store, by whoever notices
- * that one of them has died. What agents hold with programs of their own is no process's and is left alone (leased.ts).
+ * Closes what a dead process left open: the turns that it ran, their blocks, and what waited for it. Done after a
+ * start, before anything new begins, so that nothing stays `running` for ever; and, if several nodes share a store, by
+ * the first node that notices a death. What agents hold with their own programs belongs to no process and is left alone
+ * (leased.ts).
  *
- * What a living node runs is never touched. Whether a node is alive is asked after what is open was read: a node is in the
- * register before it opens anything, so what was read belongs to one that is in the answer, or to a dead one.
+ * What a live node runs is never touched. Nodes are checked after open turns were read: a node is in the register
+ * before it opens anything, so every turn read belongs to a node in the answer, or to a dead one.
  */
 
 import type { Block } from "../model/block.ts";

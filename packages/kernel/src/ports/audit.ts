@@ -1,6 +1,6 @@
 /**
- * The audit log: what was allowed, run, granted, imported and revoked, by whom and when. Entries are durable before what they
- * record is done; they are added and read, and nothing changes or removes one.
+ * The audit log: what was allowed, run, granted, imported and revoked, by whom and when. Entries are durable before the
+ * action they record; they are added and read, never changed or removed.
  */
 
 import type { JsonObject } from "../model/json.ts";

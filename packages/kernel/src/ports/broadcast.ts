@@ -5,38 +5,38 @@
  * Nothing of it waits or fails. A broadcast that cannot be sent is dropped.
  */
 
-import type { FarCursor } from "../model/cursor.ts";
+import type { RemoteCursor } from "../model/cursor.ts";
 import type { ConversationId } from "../model/ids.ts";
 
 /** A conversation has been committed to, up to `seq`. */
-export interface Hint {
+interface Hint {
   readonly conversation: ConversationId;
   readonly seq: number;
 }
 
-export type Word =
+export type BroadcastMessage =
   | { readonly type: "hints"; readonly hints: readonly Hint[] }
-  | { readonly type: "cursor"; readonly at: FarCursor };
+  | { readonly type: "cursor"; readonly at: RemoteCursor };
 
 export interface Broadcast {
   /** To all other nodes, as far as they can be reached. */
-  send(word: Word): void;
+  send(message: BroadcastMessage): void;
   /** What other nodes have sent; never one's own. The returned function ends it. */
-  listen(listener: (word: Word) => void): () => void;
+  listen(listener: (message: BroadcastMessage) => void): () => void;
   close(): Promise<void>;
 }
 
 /** The broadcast in process: between the kernels of one process, of which there is usually one. */
 export class LocalBroadcast {
-  readonly #members = new Set<Set<(word: Word) => void>>();
+  readonly #members = new Set<Set<(message: BroadcastMessage) => void>>();
 
   join(): Broadcast {
-    const listeners = new Set<(word: Word) => void>();
+    const listeners = new Set<(message: BroadcastMessage) => void>();
     this.#members.add(listeners);
     return {
-      send: (word) => {
+      send: (message) => {
         for (const member of this.#members)
-          if (member !== listeners) for (const listener of member) listener(word);
+          if (member !== listeners) for (const listener of member) listener(message);
       },
       listen: (listener) => {
         listeners.add(listener);

@@ -1,6 +1,6 @@
 /**
- * Tries something again later, with growing pauses: half a pause is chance, so that many clients that were refused at one
- * moment do not come back at one moment. It does not know what it tries, nor whether that has worked: whoever does says so.
+ * Retries with growing delays: half of each delay is random, so that many clients that were refused at one moment do
+ * not return at one moment. It does not know what is retried; the caller says whether it succeeded.
  */
 
 import { limits } from "../model/limits.ts";

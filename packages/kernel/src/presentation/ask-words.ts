@@ -1,6 +1,6 @@
 /**
- * An answered ask in words, for whoever reads a conversation: the page, exports, the command. One place, so that all of them
- * say the same. What the agent is told is apart from it (a model reads that).
+ * An answered ask as text, for readers of a conversation: the page, exports, the command. One place, so that all of
+ * them say the same. The text for the agent is separate (a model reads it).
  */
 
 import { type Ask, type AskSuggestion, askOf, hasPlan } from "../model/ask.ts";

@@ -95,6 +95,16 @@ it.each([
   expect(onlyChange(results)?.path).toBe(path);
 });
 
+it.each([
+  [[changed({ path: "a.ts", kind: "add" })], "new"],
+  [[changed({ path: "a.ts", kind: "delete" })], "deleted"],
+  [[changed({ path: "a.ts", kind: "modify" })], undefined],
+  [[changed({ path: "a.ts", kind: "add", movedTo: "b.ts" })], "1 file"],
+  [[], "1 file"],
+])("[V122] of %j the line does not count the file that it names, but says %s", (results, expected) => {
+  expect(cameWords(call({ toolName: "Edit", shortResult: "1 file" }), results)).toBe(expected);
+});
+
 it("[V129] a call whose question was answered is told by the answer", () => {
   const asked = {
     id: "a",

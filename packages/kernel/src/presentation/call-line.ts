@@ -1,6 +1,6 @@
 /**
- * The one line of a call, and of a thought: what it says wherever it is shown. A command is shown as itself, whatever its tool
- * is called; everything else by what people call the tool (tool-title.ts) and what it was asked.
+ * The one line of a call, and of a thought, wherever it is shown. A command is shown as itself, whatever its tool is
+ * called; everything else by the tool's plain name (tool-title.ts) and its input.
  */
 
 import { askOf } from "../model/ask.ts";
@@ -57,6 +57,8 @@ function subjectOf(params: string, title: string): string {
   return words.startsWith(`${title} `) ? words.slice(title.length + 1) : words;
 }
 
+const BECAME = { add: "new", modify: undefined, delete: "deleted" } as const;
+
 /** What came of a call, in a few words; nothing where its ask says that. */
 export function cameWords(call: Facts, results: readonly Facts[], folder?: string): string | undefined {
   const { metadata } = call;
@@ -67,6 +69,9 @@ export function cameWords(call: Facts, results: readonly Facts[], folder?: strin
   // That it failed, or was stopped, is said at the end of the line.
   const { state, word } = callOutcome(call);
   if (shortResult === word || (state === "stopped" && shortResult === "interrupted")) return undefined;
+  // The line names the file: what became of it is news, that it is one is not.
+  const only = onlyChange(results);
+  if (only && state === "done" && shortResult === "1 file") return BECAME[only.kind];
   return shortenPaths(shortResult, folder);
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a reader is told of a tool call's state, the same on the page, in exports and in a terminal. A call that only waits for its
- * result is neither at work nor failed: an API asked for it, and anybody may bring the result.
+ * The state of a tool call for readers, the same on the page, in exports and in a terminal. A call that only waits for
+ * its result is neither running nor failed: an API requested it, and anybody may bring the result.
  */
 import { isEnded, type Status } from "../model/kind.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
@@ -10,7 +10,7 @@ interface Stated {
   readonly metadata: Pick<AnyMetadata, "reason" | "success" | "waiting">;
 }
 
-export interface CallOutcome {
+interface CallOutcome {
   readonly state: "done" | "failed" | "denied" | "stopped" | "waiting" | "running";
   /** Nothing where it is done. */
   readonly word: string;

@@ -1,7 +1,7 @@
 /**
- * What a file change shows of itself, wherever it is shown: its diff, and what the tool said where there is none.
+ * The visible text of a file change: its diff, and the tool's message if there is none.
  *
- * A sentence is no diff: a text without any sign of one is never drawn as lines that stayed the same.
+ * A sentence is no diff: a text without any sign of one is never drawn as unchanged lines.
  */
 
 import { looksLikeDiff } from "../model/diff-lines.ts";

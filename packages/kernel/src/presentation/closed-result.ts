@@ -1,6 +1,6 @@
 /**
- * What a result shows of itself while nobody has opened it, so that whoever draws it need not have its text. By the rules of
- * loudness.ts: nothing, the line that a command is remembered by, or its first and last lines.
+ * The visible part of a collapsed result, so that a renderer need not have its text. By the rules of loudness.ts:
+ * nothing, the line that sums up a command, or its first and last lines.
  */
 
 import type { ClosedResult } from "../model/change.ts";

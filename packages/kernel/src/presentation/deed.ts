@@ -1,6 +1,6 @@
 /**
- * What a tool call does, in one word, whichever provider's tool it is: by what came of it where that is known, else by the
- * tool's name. The page's icons, its loudnesses and the words of a gathered row come from it.
+ * What a tool call does, in one word, for any provider's tool: by its result if known, else by the tool's name. The
+ * page's icons, its loudness and the text of a group of quiet calls are derived from it.
  */
 
 import type { Kind } from "../model/kind.ts";

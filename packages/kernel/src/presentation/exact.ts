@@ -1,5 +1,6 @@
 /**
- * Text for people who must see what is really there: on the page and in exports alike. It changes nothing that is stored.
+ * Text for people who must see exactly what is there: on the page and in exports alike. It changes nothing that is
+ * stored.
  */
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Quiet things that follow each other are one row, which says in words what they were: "Read 4 files, searched twice". And
- * the to-do list of a turn is one list, which shows its latest state where it was first written.
+ * Groups consecutive quiet steps into one row, which says in words what they were: "Read 4 files, searched twice". And
+ * merges the to-do lists of a turn into one, which shows its latest state where it was first written.
  */
 
 import { callOutcome } from "./call-outcome.ts";

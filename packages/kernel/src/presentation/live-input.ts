@@ -9,12 +9,12 @@
 import type { Json } from "../model/json.ts";
 import type { PartialJson, PartialPath } from "./partial-json.ts";
 
-export interface LiveEdit {
+interface LiveEdit {
   readonly oldText: string;
   readonly newText: string;
 }
 
-export interface LiveTodo {
+interface LiveTodo {
   readonly content: string;
   readonly status: "pending" | "in_progress" | "completed";
 }

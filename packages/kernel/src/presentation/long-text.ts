@@ -1,6 +1,6 @@
 /**
- * How much of something there is, and what a long one shows of itself. Long are many lines, or few that are very long, such
- * as a minified file or a picture in letters. What is closed, and how, is decided in loudness.ts.
+ * The length of a text, and the visible part of a long one. Long means many lines, or a few very long ones, such as a
+ * minified file or ASCII art. loudness.ts decides what is collapsed, and how.
  */
 
 import { askOf } from "../model/ask.ts";

@@ -1,9 +1,9 @@
 /**
- * How loud a part of a conversation is, and what of it is shown before somebody opens it: one table of rules for the page, both
- * exports and `blockyard show`, so that all of them show the same.
+ * How loud a part of a conversation is, and what of it is shown before somebody expands it: one table of rules for the
+ * page, both exports and `blockyard show`, so that all of them show the same.
  *
- * Loud: what needs the reader. Normal: what was said and what was changed. Quiet: how it was done; one line each, and
- * those that follow each other are gathered into one.
+ * Loud: what needs the reader. Normal: what was said and changed. Quiet: how it was done; one line each, and
+ * consecutive ones are grouped into one.
  */
 
 import { askOf } from "../model/ask.ts";
@@ -23,7 +23,7 @@ import {
 import { type Extent, isAskedFor, isFailedResult, isLong } from "./long-text.ts";
 import { isMarkdownResult, showsPictures } from "./result-look.ts";
 
-export type Loudness = "loud" | "normal" | "quiet";
+type Loudness = "loud" | "normal" | "quiet";
 
 /** What the rules look at; a block on the page and one in an export both are it. */
 export interface Facts {

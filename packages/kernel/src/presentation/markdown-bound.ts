@@ -21,7 +21,7 @@ const EMPHASIS_PRICE = 8;
 const LINK_PRICE = 0.25;
 
 /** The rules of marked's tokenizer that are counted. */
-export interface MarkdownRules {
+interface MarkdownRules {
   blockquote(src: string): unknown;
   list(src: string): unknown;
   emStrong(src: string, masked: string, before?: string): unknown;

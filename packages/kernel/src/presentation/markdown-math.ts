@@ -1,10 +1,11 @@
 /**
- * Mathematics in Markdown, for the page and for exports alike: where a formula begins and ends, so that a lexer leaves it
- * as it was written. Nothing here typesets it; but without this `$x_1 * y_1 * z$` loses its stars, `\(` its backslash, and a
- * line that begins with a minus becomes a list.
+ * Mathematics in Markdown, for the page and for exports alike: finds where a formula begins and ends, so that a lexer
+ * leaves it as it was written. Nothing here typesets it; but without this `$x_1 * y_1 * z$` loses its stars, `\(` its
+ * backslash, and a line that begins with a minus becomes a list.
  *
- * A formula is `$$…$$`, `\[…\]`, `\(…\)` or `$…$`, without an empty line in it. Money and variables are none: behind the
- * first single dollar, and before the last, stands no blank, behind the last no letter or digit, and no backtick between.
+ * A formula is `$$…$$`, `\[…\]`, `\(…\)` or `$…$`, without an empty line in it. Prices and variables are not formulas:
+ * no space may follow the first single dollar or precede the last, no letter or digit may follow the last, and no
+ * backtick may be in between.
  */
 
 import { FORMULA_CHARS, FORMULA_WINDOW_CHARS } from "./limits.ts";

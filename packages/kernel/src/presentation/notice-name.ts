@@ -1,4 +1,7 @@
-/** What a notice is about, in words that stand before its text: nothing where the text begins with the same word. And whether it is one. */
+/**
+ * The subject of a notice, shown before its text; none if the text begins with the same word. And whether a block is a
+ * notice.
+ */
 import type { Role } from "../model/kind.ts";
 import { NOTICE_CHARS } from "./limits.ts";
 

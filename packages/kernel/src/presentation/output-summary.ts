@@ -1,6 +1,6 @@
 /**
- * What a command that succeeded is remembered by: the line in which a test runner counts, else the last line that it printed.
- * Only the last lines are looked at, so that a long output need not be read for it.
+ * The line that sums up a successful command: the one in which a test runner counts, else the last line of output. Only
+ * the last lines are examined, so that a long output need not be read.
  */
 import { plural } from "./format.ts";
 import { SUMMARY_CHARS, SUMMARY_LINES } from "./limits.ts";

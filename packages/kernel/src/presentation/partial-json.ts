@@ -11,12 +11,12 @@ import type { Json } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
 import { JSON_NUMBER_CHARS } from "./limits.ts";
 
-export type PartialState = "open" | "complete" | "broken";
+type PartialState = "open" | "complete" | "broken";
 
 export type PartialPath = readonly (string | number)[];
 
 /** A string that may still grow. `since` costs what it returns, not the whole length. */
-export interface GrowingString {
+interface GrowingString {
   readonly length: number;
   readonly complete: boolean;
   text(): string;

@@ -1,6 +1,6 @@
 /**
- * How a tool's result is shown, wherever it is shown. Reports of sub-agents and answers of tools that search and fetch are
- * Markdown; what any other tool says stands as it came. Pictures are shown once, by the result where it holds them.
+ * How a tool's result is shown. Reports of sub-agents and answers of tools that search and fetch are Markdown; any
+ * other tool's text is shown unchanged. Pictures are shown once, by the result if it has them.
  */
 
 import type { Kind } from "../model/kind.ts";

@@ -1,5 +1,6 @@
 /**
- * What a link or image in somebody's markdown may point to. The allow-list of schemes; everything else is shown as text, on the page and in exports.
+ * The allow-list of schemes for links and images in untrusted Markdown; any other link is shown as text, on the page
+ * and in exports.
  */
 
 const LINKS = new Set(["http:", "https:", "mailto:"]);

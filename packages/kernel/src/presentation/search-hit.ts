@@ -1,6 +1,6 @@
 /**
- * The line of a search hit: what stands before the match, the match, and what comes after. Input of tools is JSON: of it the string
- * that was found is shown, as the text that it stands for, without what holds it. Pure.
+ * The line of a search hit: the text before the match, the match, and the text after. A tool's input is JSON: of it the
+ * string with the match is shown, unescaped, without its surroundings. Pure.
  */
 import { HIT_CHARS } from "./limits.ts";
 

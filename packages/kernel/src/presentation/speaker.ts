@@ -1,6 +1,6 @@
 /**
- * Who speaks: the person who wrote a prompt, or the agent whose answer and work follow. Blocks one behind the other that
- * have the same speaker share one line that names it.
+ * The speaker: the person who wrote a prompt, or the agent whose answer and work follow. Consecutive blocks with the
+ * same speaker share one line that names it.
  */
 
 import type { Role } from "../model/kind.ts";

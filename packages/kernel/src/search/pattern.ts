@@ -56,7 +56,7 @@ export function compilePattern(source: PatternSource): Pattern | Problem {
       },
     );
   }
-  if (!pattern.isWellFormed()) return problem("pattern", "The pattern contains half of a surrogate pair.");
+  if (!pattern.isWellFormed()) return problem("pattern", "The pattern contains a lone surrogate.");
   return literal ? literalPattern(source) : regexPattern(source);
 }
 

@@ -10,7 +10,7 @@ import { limits } from "../model/limits.ts";
 import type { SearchMatch } from "../ports/store.ts";
 import type { Pattern } from "./pattern.ts";
 
-export interface MatchOptions {
+interface MatchOptions {
   readonly contextLines: number;
   readonly maxMatches: number;
   /** Whether the time for this search is over. */

@@ -20,7 +20,7 @@ export interface Demand {
   readonly groups: readonly (readonly Demand[])[];
 }
 
-export interface PatternShape {
+interface PatternShape {
   readonly demand: Demand;
   /** Every match lies within a line, and whether it is one depends on nothing outside of that line. */
   readonly lineBound: boolean;

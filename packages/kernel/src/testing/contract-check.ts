@@ -2,7 +2,7 @@
 
 import type { Store } from "../ports/store.ts";
 
-export interface StoreHarness {
+interface StoreHarness {
   readonly store: Store;
   /** Closes the store and opens what it has kept. */
   reopen(): Promise<Store>;

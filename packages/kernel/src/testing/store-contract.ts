@@ -16,7 +16,6 @@ import type { ContractCheck } from "./contract-check.ts";
 import { deletionChecks } from "./deletion-contract.ts";
 import { StoreScript } from "./store-script.ts";
 
-export type { ContractCheck, StoreHarness } from "./contract-check.ts";
 export { StoreScript } from "./store-script.ts";
 
 export const contract: readonly ContractCheck[] = [

@@ -12,7 +12,7 @@ import type { Kind, Status } from "../model/kind.ts";
 import type { Op, OpBody, Splice } from "../model/op.ts";
 import type { Commit, CommitAnswer, Store } from "../ports/store.ts";
 
-export interface BlockStart {
+interface BlockStart {
   readonly kind?: Kind;
   readonly text?: string;
   readonly parent?: BlockId | null;

@@ -1,8 +1,8 @@
 /**
- * One block's text in memory: the value, the merge document once there is one, the undo model once somebody asks.
+ * One block's text in memory: the value, the merge document once there is one, the undo model once it is needed.
  *
- * It runs ahead of the store: a draft changes it before the commit. `committed` is what readers see. When a commit does
- * not succeed, the object is invalidated and thrown away; the next reader loads it again.
+ * It runs ahead of the store: a draft changes it before the commit. Readers see `committed`. If a commit fails, the
+ * object is invalidated and dropped; the next reader loads it again.
  */
 
 import { assert } from "../model/assert.ts";

@@ -1,6 +1,4 @@
-/**
- * The one splice that leads from one text to another: what both begin and end with stays. It never cuts a character in two.
- */
+/** The single splice that turns one text into another: their common start and end stay. It never splits a character. */
 
 import type { Splice } from "../model/op.ts";
 

@@ -1,9 +1,9 @@
 /**
- * Where the hunks of a patch belong in a text. Pure; it reads no patch and makes no splices.
+ * Where the hunks of a patch belong in a text. Pure; it parses no patch and makes no splices.
  *
- * Placing is strict: every context and removed line must be there, the same to the character (the "\r" of a line end
- * aside, and the newline at the very end). A hunk may have moved; where it could belong to several places and nothing
- * decides between them, it is refused.
+ * Placing is strict: every context and removed line must match exactly (except for the "\r" of a line end and the
+ * newline at the very end). A hunk may have moved; if it fits at several places and nothing decides between them, it is
+ * refused.
  *
  * Invariant: hunks keep their order and do not overlap.
  */

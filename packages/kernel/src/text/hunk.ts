@@ -1,9 +1,10 @@
 /**
- * The hunks of a unified diff, read from what models and tools really write. Pure; where a hunk belongs is hunk-place.ts.
+ * Parses the hunks of a unified diff, as models and tools really write them. Pure; hunk-place.ts finds where a hunk
+ * belongs.
  *
- * Reading is generous: file headers may be missing, hunk headers may be bare or have wrong counts, an empty line may
- * stand for an empty context line, line ends may have been changed on the way. What it gives back is never empty: a patch
- * has a hunk and a hunk has a line, or the answer is a problem.
+ * Parsing is tolerant: file headers may be missing, hunk headers may be bare or have wrong counts, an empty line may
+ * stand for an empty context line, line ends may have been changed on the way. The result is never empty: a patch has a
+ * hunk and a hunk has a line, or the answer is a problem.
  */
 
 import { limits } from "../model/limits.ts";

@@ -1,10 +1,10 @@
 /**
  * Line edits: a batch of inserts, deletes and replaces by line number, planned on one text and turned into splices.
- * Pure: it looks at texts and answers with splices or with a problem; nothing is written here.
+ * Pure: it reads texts and returns splices or a problem; it writes nothing.
  *
- * Lines are 0-based, ends exclusive, as in text.ts. All numbers of a batch mean the same base text. Where the base is
- * older than the present text, `Since` says what happened in between, and every touched line must still be there,
- * unchanged; otherwise the answer is `stale` with the lines as they are now.
+ * Lines are 0-based, ends exclusive, as in text.ts. All numbers of a batch refer to the same base text. If the base is
+ * older than the current text, `Since` has the changes in between, and every line in question must still exist,
+ * unchanged; otherwise the answer is `stale` with the current lines.
  *
  * Invariant: the whole batch or nothing. A batch is refused before its first splice is made.
  */

@@ -1,6 +1,6 @@
 /**
- * Line ends: LF or CRLF, and lines without theirs. A text's own line end is that of its first line; what is put into it ends
- * its lines alike.
+ * Line ends: LF or CRLF, and lines without theirs. A text's own line end is that of its first line; inserted text gets
+ * the same line ends.
  */
 
 import type { Text } from "./text.ts";

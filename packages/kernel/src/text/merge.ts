@@ -2,12 +2,12 @@
  * The merge document of a promoted block: the only file that knows the CRDT library (Yjs).
  *
  * - The base is built from the text at promotion, the same way everywhere, so promotion carries no data: pieces of at
- *   most `limits.pieceChars` units, written in turn by two reserved writers. Two, because the library melts neighbouring
+ *   most `limits.pieceChars` units, written in turn by two reserved writers. Two, because the library joins adjacent
  *   pieces of one writer into one string, and its cost per append grows with that string.
- * - The kernel writes as one of the reserved writers. That is safe with many kernels too: a commit is sequenced by the
- *   store, and who was too late throws its document away. Replicas write under random ids above `REPLICA_MIN`; between
- *   two inserts at one place the lower id comes first, so an append stream stays in one piece.
- * - A document is changed before its op is committed. If the commit fails, the document must be thrown away.
+ * - The kernel writes as one of the reserved writers. That is safe with many kernels too: the store orders commits, and
+ *   a kernel that was too late drops its document. Replicas write under random ids above `REPLICA_MIN`; of two inserts
+ *   at one place the lower id comes first, so an append stream stays in one piece.
+ * - A document is changed before its op is committed. If the commit fails, the document must be dropped.
  */
 
 import * as Y from "yjs";

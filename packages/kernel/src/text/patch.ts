@@ -12,7 +12,7 @@ import { bareLine, eolOf } from "./line-end.ts";
 import type { Text } from "./text.ts";
 import { trimmedSplice } from "./trimmed-splice.ts";
 
-export interface PlacedHunk {
+interface PlacedHunk {
   /** Where it was found, 0-based, in the text before the patch. */
   readonly line: number;
   /** Distance from the line in its header, given how far the one before it was off. */
@@ -21,7 +21,7 @@ export interface PlacedHunk {
   readonly removed: number;
 }
 
-export interface PatchPlan {
+interface PatchPlan {
   readonly splices: readonly Splice[];
   readonly hunks: readonly PlacedHunk[];
 }

@@ -1,7 +1,7 @@
 /**
- * Lines as answers carry them: numbered as block.read prints them, or quoted in a problem. It changes no text.
+ * Lines in answers: numbered as block.read prints them, or quoted in a problem. It changes no text.
  *
- * A quote is bounded, in lines and in characters, and says so where it was cut.
+ * A quote is bounded, in lines and in characters, and says where it was cut.
  */
 
 import { limits } from "../model/limits.ts";

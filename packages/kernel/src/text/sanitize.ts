@@ -1,8 +1,9 @@
 /**
- * Sanitizes every text once, on its way in: afterwards memory, disk, file and viewer hold the same units.
+ * Sanitizes every text once, on its way in: afterwards memory, disk, file and viewer have the same units.
  *
- * A lone surrogate becomes U+FFFD, and U+0000 becomes U+2400 (its visible picture): SQLite and PostgreSQL would keep
- * neither as it is. A high surrogate at the very end of a streamed piece is held back: its other half may follow.
+ * A lone surrogate becomes U+FFFD, and U+0000 becomes U+2400 (its visible picture): SQLite and PostgreSQL would store
+ * neither unchanged. A high surrogate at the very end of a streamed piece is held back, because its other half may
+ * follow.
  */
 
 const NUL_PICTURE = "\u2400";

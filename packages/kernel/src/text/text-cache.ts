@@ -1,9 +1,9 @@
 /**
- * Loaded texts of all conversations, bounded in number and size; the least recently used leave first. One that a stream
- * makes longer while nobody reads or edits it leaves too: the stream does not need it.
+ * Loaded texts of all conversations, bounded in number and size; the least recently used leave first. A text that a
+ * stream extends while nobody reads or edits it leaves too: the stream does not need it.
  *
- * A text under a draft is never evicted by size alone while it is being planned on: eviction happens between batches, and
- * a dropped text is simply loaded again.
+ * A text is never evicted while a draft is planned on it: eviction happens between batches, and an evicted text is
+ * simply loaded again.
  */
 
 import type { BlockId } from "../model/ids.ts";

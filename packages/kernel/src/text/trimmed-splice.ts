@@ -1,6 +1,6 @@
 /**
- * A replacement as the smallest splice: without the ends that stay as they are, so that anchors and other edits beside the
- * change are left alone. It never cuts a surrogate pair.
+ * A replacement as the smallest splice: without the equal start and end, so that anchors and other edits next to the
+ * change are not affected. It never splits a surrogate pair.
  */
 
 import type { Splice } from "../model/op.ts";

@@ -1,12 +1,13 @@
 /**
- * Undo and redo, per agent and block, by unit; computed from the stored splices, so it survives restarts.
+ * Undo and redo, per agent and block, by undo step; computed from the stored splices, so it survives restarts.
  *
- * The model: replaying a block's ops in order, every character knows which unit inserted it and which units deleted it.
- * It is visible if its inserting unit is active and no active unit has deleted it. Undo makes a unit inactive, redo makes
- * it active again; what that changes of the visible text is written as a normal op of the agent that asked, marked with
- * the unit, and replayed as the flip that it is. So an undo removes or restores only its own agent's effect.
+ * The model: replaying a block's ops in order, every character knows which step inserted it and which steps deleted it.
+ * It is visible if its inserting step is active and no active step has deleted it. Undo makes a step inactive, redo
+ * makes it active again. The resulting change of the visible text is written as a normal op of the calling agent,
+ * marked with the step, and replayed as a flip of that step. So an undo removes or restores only its own agent's
+ * effect.
  *
- * The horizon is `limits.undoUnits`: older units become part of the ground that nobody can undo.
+ * The horizon is `limits.undoUnits`: older units become part of the base, which cannot be undone.
  */
 
 import { assert } from "../model/assert.ts";
@@ -14,7 +15,7 @@ import type { AgentId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { type Op, type Splice, splicesOf } from "../model/op.ts";
 
-export interface Unit {
+interface Unit {
   /** The version of its first op: its name. */
   readonly unit: number;
   readonly agent: AgentId;
@@ -28,7 +29,7 @@ export interface Unit {
 
 interface Span {
   text: string;
-  /** The unit that inserted it; GROUND cannot be undone. */
+  /** The unit that inserted it; BASE cannot be undone. */
   readonly unit: number;
   /** The units that deleted it. */
   readonly deletedBy: readonly number[];
@@ -37,7 +38,7 @@ interface Span {
   readonly endOf?: readonly AgentId[] | undefined;
 }
 
-const GROUND = 0;
+const BASE = 0;
 
 export class UndoModel {
   #spans: Span[];
@@ -46,9 +47,9 @@ export class UndoModel {
   /** The unit that made the block, with its first text. */
   #creation: number | undefined;
 
-  /** `ground` is text whose history is compacted away; `ends` says behind which offsets of it append streams go on. */
-  constructor(ground = "", ends: Readonly<Record<AgentId, number>> = {}) {
-    this.#spans = ground === "" ? [] : [{ text: ground, unit: GROUND, deletedBy: [], visible: true }];
+  /** `base` is text whose history is compacted away; `ends` says behind which offsets of it append streams go on. */
+  constructor(base = "", ends: Readonly<Record<AgentId, number>> = {}) {
+    this.#spans = base === "" ? [] : [{ text: base, unit: BASE, deletedBy: [], visible: true }];
     for (const [agent, at] of Object.entries(ends)) this.#mark(agent, at);
   }
 
@@ -117,7 +118,7 @@ export class UndoModel {
     return this.#spans.map((span) => (span.visible ? span.text : "")).join("");
   }
 
-  /** Who wrote which part of the visible text, in order; the ground has no unit. */
+  /** Who wrote which part of the visible text, in order; the base has no unit. */
   authorship(): { readonly chars: number; readonly unit: number; readonly agent: AgentId | null }[] {
     const parts: { chars: number; unit: number; agent: AgentId | null }[] = [];
     for (const span of this.#spans) {
@@ -137,9 +138,9 @@ export class UndoModel {
   #flip(unit: number, active: boolean, splices: readonly Splice[]): void {
     const known = this.#units.get(unit);
     if (known === undefined || !sameSplices(this.difference(unit, active), splices)) {
-      // Planned by a kernel that remembers more than this model, whose history was compacted: an edit of the ground.
+      // Planned by a kernel that remembers more than this model, whose history was compacted: an edit of the base.
       if (known) this.#dropUnits(new Map([[unit, known.active]]));
-      for (const splice of splices) this.#splice(splice, GROUND);
+      for (const splice of splices) this.#splice(splice, BASE);
       return;
     }
     for (const span of this.#spans) {
@@ -153,7 +154,7 @@ export class UndoModel {
 
   #isVisible(span: Span, unit: number, active: boolean): boolean {
     const isActive = (other: number) =>
-      other === unit ? active : other === GROUND || this.#units.get(other)?.active !== false;
+      other === unit ? active : other === BASE || this.#units.get(other)?.active !== false;
     return isActive(span.unit) && !span.deletedBy.some(isActive);
   }
 
@@ -271,7 +272,7 @@ function grounded(span: Span, old: ReadonlyMap<number, boolean>): Span[] {
   if (!old.has(span.unit) && !span.deletedBy.some((unit) => old.has(unit))) return [span];
   if (old.get(span.unit) === false || span.deletedBy.some((unit) => old.get(unit) === true)) return [];
   const deletedBy = span.deletedBy.filter((unit) => !old.has(unit));
-  return [{ ...span, unit: old.has(span.unit) ? GROUND : span.unit, deletedBy }];
+  return [{ ...span, unit: old.has(span.unit) ? BASE : span.unit, deletedBy }];
 }
 
 function pushInsert(splices: Splice[], at: number, text: string): number {

@@ -1,6 +1,6 @@
 /**
- * What each role may do, in one table, for every tool, stream, upload and frame. What is not in it is not allowed: a new role may do
- * nothing until it has its row. Whose blocks and conversations an agent may change is decided apart from it (rights.ts).
+ * What each role may do, in one table, for every tool, stream, upload and frame. Anything not in it is not allowed: a
+ * new role may do nothing until it has its row. rights.ts decides whose blocks and conversations an agent may change.
  */
 
 import { type Problem, problem } from "../model/problem.ts";

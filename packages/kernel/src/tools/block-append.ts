@@ -1,6 +1,7 @@
 /**
- * block.append: the hot path of streaming. Accepted pieces gather into flushes (see append.ts) and are answered at once;
- * who must know that they are durable asks to wait. With an idempotency key each call is a write of its own.
+ * block.append: the hot path of streaming. Accepted pieces are batched into flushes (see append.ts) and answered at
+ * once; a caller that must know that they are durable passes `wait`. With an idempotency key each call is a separate
+ * write.
  */
 
 import { z } from "zod";
@@ -84,7 +85,7 @@ function durable(version: number): Appended {
 function halfCharacter(text: string): Problem {
   return problem(
     "boundary",
-    "the text ends in half a surrogate pair; with wait or an idempotency key, send whole characters",
+    "the text ends in the middle of a surrogate pair; with wait or an idempotency key, send whole characters",
     { chars: text.length, whole_chars: text.length - 1 },
   );
 }

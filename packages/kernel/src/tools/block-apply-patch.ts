@@ -1,4 +1,4 @@
-/** block.apply_patch: a unified diff, applied whole or not at all. How it is read and placed is in text/patch.ts. */
+/** block.apply_patch: a unified diff, applied completely or not at all. text/patch.ts parses and places it. */
 
 import { z } from "zod";
 import { limits } from "../model/limits.ts";

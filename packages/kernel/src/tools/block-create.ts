@@ -1,6 +1,6 @@
 /**
- * block.create: a new block. Its agent is the caller's, its id is given by the kernel. A file is a block only as a file of
- * the workspace: it is opened there, or the call is refused.
+ * block.create: a new block. Its agent is the caller's, its id is assigned by the kernel. A file is a block only as a
+ * workspace file: it is opened there, or the call is refused.
  */
 
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** block.edit: inserts, deletes and replaces by line, as one step. The meaning of lines is in text/line-edit.ts. */
+/** block.edit: inserts, deletes and replaces by line, as one undo step. text/line-edit.ts defines lines. */
 
 import { z } from "zod";
 import { limits } from "../model/limits.ts";

@@ -193,7 +193,7 @@ export async function rowOf(kernel: Kernel, block: Block): Promise<z.infer<typeo
   };
 }
 
-export function isDirty({ kind, version, metadata }: Block): boolean {
+function isDirty({ kind, version, metadata }: Block): boolean {
   const persisted = metadata.persistedVersion;
   return kind === "file" && version > (typeof persisted === "number" ? persisted : 0);
 }

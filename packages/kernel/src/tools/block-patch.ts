@@ -1,10 +1,10 @@
 /**
- * Block patches: what a client needs to get a block from the version it has to the present one, or the whole block where
- * that is less or the only way. block.sync and block.subscribe give them; a client needs no merge code.
+ * Block patches: what brings a client's copy of a block to the current version, or the whole block if that is smaller
+ * or the only way. block.sync and block.subscribe return them; a client needs no merge code.
  *
- * To apply a patch to a text at `from_version`: cut the text to `keep` units if that is given, then apply the splices one
- * after the other (UTF-16 offsets), then take over the fields. `keep` is for a version inside a run that was merged: the
- * block only grew then, so what was there is a prefix.
+ * To apply a patch to a text at `from_version`: cut the text to `keep` units if that is given, apply the splices one
+ * after the other (UTF-16 offsets), then set the fields. `keep` is for a version inside a merged run: the block only
+ * grew during it, so the client's text is a prefix.
  */
 
 import { z } from "zod";

@@ -1,6 +1,6 @@
 /**
- * block.read: a block's text, by lines, with the numbers that block.edit takes. An answer is bounded in lines and bytes;
- * what was left out is said at its end, with the range that reads on.
+ * block.read: a block's text, by lines, with the numbers that block.edit takes. An answer is bounded in lines and
+ * bytes; a cut answer ends with the range to read next.
  */
 
 import { z } from "zod";

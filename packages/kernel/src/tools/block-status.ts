@@ -1,4 +1,4 @@
-/** block.status: how far a block has come, and what its metadata says about it. Only legal steps. */
+/** block.status: sets a block's progress, and patches its metadata. Only legal steps. */
 
 import { z } from "zod";
 import type { BlockId } from "../model/ids.ts";

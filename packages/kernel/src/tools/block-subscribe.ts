@@ -1,7 +1,7 @@
 /**
- * block.subscribe: an endless stream of patches. What waits for a slow reader is the set of blocks that have changed, no
- * more; a patch is made when it is taken, from the version that was given last. So the buffer is bounded, several changes
- * of a block become one patch, and nothing is lost or given twice.
+ * block.subscribe: an endless stream of patches. The queue of a slow reader is the set of changed blocks, nothing more;
+ * a patch is made when it is taken, from the last version sent. So the queue is bounded, several changes of a block
+ * become one patch, and nothing is lost or sent twice.
  */
 
 import { z } from "zod";

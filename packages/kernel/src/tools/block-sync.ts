@@ -1,6 +1,6 @@
 /**
- * block.sync: catch up, once. Patches for the blocks that the caller names with the versions it has, snapshots of what is
- * new to it; with `wait_ms` a long poll, for callers that cannot hold a stream open.
+ * block.sync: catch up, once. Returns patches for the blocks and versions that the caller names, and snapshots of new
+ * ones; with `wait_ms` a long poll, for callers that cannot hold a stream open.
  */
 
 import { z } from "zod";

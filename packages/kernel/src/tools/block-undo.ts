@@ -1,4 +1,4 @@
-/** block.undo and block.redo: the caller's own last units in a block, taken back or put back. Nobody else's. */
+/** block.undo and block.redo: revert or reapply the caller's own last undo steps in a block, and nobody else's. */
 
 import { z } from "zod";
 import type { BlockId } from "../model/ids.ts";

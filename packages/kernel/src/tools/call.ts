@@ -1,9 +1,9 @@
 /**
  * A tool call, from any transport: found by name, checked, run, answered. Everything that can be wrong with a call is a
- * problem; nothing that a caller sends makes this throw.
+ * problem; no input of a caller makes this throw.
  *
- * In order: the tool exists, the caller may call it, the input is plain JSON of bounded depth, it fits the schema. Whoever
- * reads an input from somewhere asks `callBytes` first, and reads no more than that.
+ * In order: the tool exists, the caller may call it, the input is plain JSON of bounded depth, it fits the schema. A
+ * transport that reads an input asks `callBytes` first, and reads no more than that.
  */
 
 import { z } from "zod";
@@ -99,8 +99,8 @@ export async function callIn(table: ToolTable, call: Call, name: string, input: 
   }
   const parsed = tool.input.safeParse(clean);
   if (!parsed.success) return describe(tool, clean, parsed.error.issues);
-  // Whoever has streamed and then looks, or edits by what it sees, finds its own words there.
-  if (tool.streamsIn !== true) await call.kernel.settled(call.caller.agent);
+  // An agent reads its own writes: what it has streamed is written first.
+  if (tool.streamsIn !== true) await call.kernel.flushed(call.caller.agent);
   return answerOnce(call, tool, parsed.data, () => run(tool, call, parsed.data));
 }
 

@@ -1,6 +1,6 @@
 /**
- * What callers know of tools, as types: `call("block.read", input)` takes the input of that tool's schema and gives its answer.
- * A table of tools or contracts becomes one of types with `CallsOf`; tables are joined with `&`.
+ * The types of tool calls: `call("block.read", input)` takes the input of that tool's schema and returns its answer.
+ * `CallsOf` turns a table of tools or contracts into a table of types; tables are joined with `&`.
  */
 
 import type { z } from "zod";
@@ -26,7 +26,7 @@ export type CallsOf<Tools extends readonly Named[]> = {
 };
 
 /** Any table of calls. */
-export type Calls = Readonly<Record<string, { readonly input: unknown; readonly answer: unknown }>>;
+type Calls = Readonly<Record<string, { readonly input: unknown; readonly answer: unknown }>>;
 
 /** Calls a tool by its name, with the types of its schemas. */
 export type CallTool<Table extends Calls> = <Name extends keyof Table & string>(

@@ -1,7 +1,7 @@
 /**
- * conversation.changes: which files the agents of a conversation have changed, turn by turn and in all, with how many lines, and
- * the blocks that show it. Reads records of file_change blocks, the newest first, a bounded number at a time; texts only where a
- * record has no diff.
+ * conversation.changes: which files the agents of a conversation have changed, by turn and in total, with line counts,
+ * and the blocks that show it. Reads records of file_change blocks, newest first, a bounded number at a time; texts
+ * only if a record has no diff.
  */
 
 import { z } from "zod";

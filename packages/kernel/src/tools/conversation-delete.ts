@@ -1,6 +1,6 @@
 /**
- * conversation.delete and conversation.restore: a conversation is hidden at once, can be brought back for a short time, and is
- * then removed from the store for ever. What exports and backups have of it is theirs.
+ * conversation.delete and conversation.restore: a conversation is hidden at once, can be restored for a short time, and
+ * is then removed from the store for ever. Exports and backups are not affected.
  */
 
 import { z } from "zod";

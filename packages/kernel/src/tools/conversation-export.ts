@@ -1,6 +1,7 @@
 /**
  * conversation.export: a conversation as lines of JSON, one at a time: its record, its turns, its blocks with their
- * texts in order of creation, and a last line that says it is whole. Lossless: a view has every field of its record.
+ * texts in order of creation, and a last line that says that it is complete. Lossless: a view has every field of its
+ * record.
  */
 
 import { z } from "zod";

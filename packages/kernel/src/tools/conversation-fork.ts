@@ -1,6 +1,6 @@
 /**
- * conversation.fork: go on from an older block. In the same conversation that is a new block whose parent is not the
- * head; into a new one, the path to the block is copied, in one commit, each copy naming its source.
+ * conversation.fork: continue from an older block. In the same conversation, that is a new block whose parent is not
+ * the head. Into a new one, the path to the block is copied in one commit, each copy naming its source.
  */
 
 import { z } from "zod";
@@ -139,21 +139,19 @@ function forkTitle(title: string): string {
 async function gather(call: Call, from: Block): Promise<Copy[] | Problem> {
   const path = await pathOf(call.kernel, from.conversation, from.id);
   if (isProblem(path)) return path;
+  const isOwner = call.caller.role === "owner";
+  const max_blocks = isOwner ? limits.forkedBlocks : limits.guestForkedBlocks;
+  const max_chars = isOwner ? limits.blockTextChars : limits.guestForkedChars;
+  const blocks = path.length;
+  const chars = path.reduce((sum, source) => sum + source.chars, 0);
+  if (blocks > max_blocks || chars > max_chars)
+    return problem(
+      "too_large",
+      `the path has ${blocks} blocks with ${chars} characters; a fork copies at most ${max_blocks} with ${max_chars}`,
+      { blocks, chars, max_blocks, max_chars },
+    );
   const copies: Copy[] = [];
-  let chars = 0;
   for (const source of path) {
-    chars += source.chars;
-    if (copies.length >= limits.forkedBlocks || chars > limits.blockTextChars) {
-      return problem(
-        "too_large",
-        `the path has ${path.length} blocks; a fork copies at most ${limits.forkedBlocks}`,
-        {
-          blocks: path.length,
-          max_blocks: limits.forkedBlocks,
-          max_chars: limits.blockTextChars,
-        },
-      );
-    }
     const whole = await call.kernel.whole(source.id);
     if (isProblem(whole)) return whole;
     copies.push({ source: { ...whole, pruned: source.pruned }, text: whole.text });

@@ -1,4 +1,4 @@
-/** conversation.include: put a block of elsewhere (a file, another conversation's answer) into the context. */
+/** conversation.include: add a block from elsewhere (a file, another conversation's answer) to the context. */
 
 import { z } from "zod";
 import { limits } from "../model/limits.ts";

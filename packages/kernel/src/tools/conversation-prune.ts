@@ -1,4 +1,4 @@
-/** conversation.prune: take a block, with what hangs off it, out of the context of models; or put it back. */
+/** conversation.prune: exclude a block, with what is attached to it, from the models' context, or include it again. */
 
 import { z } from "zod";
 import { isProblem } from "../model/problem.ts";

@@ -1,4 +1,4 @@
-/** conversation.update: another title; put away, or taken out again. Nothing is deleted. */
+/** conversation.update: changes the title, archives or unarchives. Nothing is deleted. */
 
 import { z } from "zod";
 import { limits } from "../model/limits.ts";
@@ -9,7 +9,7 @@ import { conversationField, tool, writer } from "./tool.ts";
 const input = z.strictObject({
   conversation: conversationField,
   title: z.string().max(limits.titleChars).optional(),
-  archived: z.boolean().optional().describe("true puts it away, false removes it again"),
+  archived: z.boolean().optional().describe("true archives it, false unarchives it"),
 });
 
 export const conversationUpdate = tool({

@@ -253,6 +253,37 @@ describe("fork", () => {
     expect(blocks[2]).toMatchObject({ parent: blocks[1]?.id, side: true });
   });
 
+  it.each([
+    ["blocks", limits.guestForkedBlocks, 1],
+    ["characters", 2, limits.guestForkedChars / 2],
+  ])(
+    "[AC260] for an agent has a bound of %s, which keeps nobody waiting for long",
+    async (_, count, chars) => {
+      const harness = new TestHarness();
+      const c = (await harness.ok("conversation.create", { title: "long" }, bob))["conversation"] as string;
+      const add = (blocks: number) =>
+        harness.kernel.write(c, {
+          agent: "bob",
+          plan: (draft) => {
+            for (let i = 0; i < blocks; i++)
+              draft.create({
+                kind: "text",
+                role: "model",
+                text: "x".repeat(chars),
+                status: "done",
+                metadata: {},
+              });
+            return draft.record.head as string;
+          },
+        });
+      const most = { block_id: await add(count), into_new: true };
+      expect(await harness.ok("conversation.fork", most, bob)).toMatchObject({ copied: count });
+      const more = { block_id: await add(1), into_new: true };
+      expect(await harness.problem("conversation.fork", more, bob)).toMatchObject({ problem: "too_large" });
+      expect(await harness.ok("conversation.fork", more)).toMatchObject({ copied: count + 1 });
+    },
+  );
+
   it("[T53] a copy names whose words it holds, and so does a copy of the copy", async () => {
     const harness = new TestHarness();
     const c = await harness.conversation();

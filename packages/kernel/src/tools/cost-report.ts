@@ -1,6 +1,6 @@
 /**
- * cost.report: what turns have used and cost, summed by day, workspace, agent, model or conversation. Reads the turns of conversations
- * that have changed since it was last asked, and no blocks.
+ * cost.report: usage and cost of turns, summed by day, workspace, agent, model or conversation. Reads the turns of
+ * conversations that have changed since the last call, and no blocks.
  */
 
 import { z } from "zod";

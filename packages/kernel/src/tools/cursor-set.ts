@@ -1,4 +1,4 @@
-/** cursor.set: where the caller is in a block's text, for others to see. Writes nothing; see cursor.ts. */
+/** cursor.set: shows others where the caller is in a block's text. Writes nothing; see cursor.ts. */
 
 import { z } from "zod";
 import type { Op } from "../model/op.ts";

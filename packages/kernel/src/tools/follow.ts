@@ -1,6 +1,4 @@
-/**
- * Following the conversations that a call is about, where other nodes may commit to them too.
- */
+/** Follows the conversations that a call names, because other nodes may commit to them too. */
 
 import { type BlockId, type ConversationId, conversationOf } from "../model/ids.ts";
 import { isProblem } from "../model/problem.ts";

@@ -1,8 +1,8 @@
 /**
- * The table of tools: every transport (MCP, HTTP, WebSocket, command line) serves what is here and nothing else.
+ * The table of tools: every transport (MCP, HTTP, WebSocket, command line) serves these tools and no others.
  *
- * Whoever composes a server adds tools of its own, such as those that start turns: `makeTable([...coreTools, ...own])`,
- * then `callIn(table, …)` and `schemasOf(table)`. `callTool` and `toolSchemas` are the same for the core alone.
+ * A server adds its own tools, such as those that start turns: `makeTable([...coreTools, ...own])`, then `callIn(table,
+ * …)` and `schemasOf(table)`. `callTool` and `toolSchemas` are the same for the core alone.
  */
 
 import { blockAppend } from "./block-append.ts";

@@ -1,10 +1,11 @@
 /**
- * Calls with an idempotency key: sent again, a call is answered as before. The store keeps the keys of writes to a
- * conversation for good; this keeps, as long as the process lives, what the store cannot know. Some tools do more than
- * write (they start an agent, run a command) and must not do it twice because a connection was lost. And a key that
- * comes back with another call is a mistake, which would be answered with success and without a trace of the second call.
+ * Calls with an idempotency key: a repeated call gets the same answer. The store keeps the keys of writes to a
+ * conversation for good; this cache adds, while the process lives, what the store cannot know. Some tools do more than
+ * write (they start an agent, run a command) and must not do it twice because a connection was lost. And reusing a key
+ * for a different call is a mistake, which would otherwise be answered with success and leave no trace of the second
+ * call.
  *
- * Bounded: the oldest is forgotten first. Keys belong to an agent and a conversation, as in the store.
+ * Bounded: the oldest is dropped first. Keys belong to an agent and a conversation, as in the store.
  */
 
 import { limits } from "../model/limits.ts";

@@ -1,11 +1,12 @@
 /**
- * What an agent may do to what is not its own. The owner may do everything, a viewer is stopped before this. An agent:
+ * What an agent may do to the blocks and conversations of others. The owner may do everything; a viewer is refused
+ * before this. An agent:
  *
- *   - speaks as itself: it makes blocks with the roles model and tool. What a user or the system says is the owner's.
- *   - edits the text of what agents and tools wrote, whoever did, but not what the owner said.
- *   - decides over its own blocks (status, metadata, place), and over conversations that it has made (what belongs to their
- *     context, where they go on). In others it adds at the end, or on the side.
- *   - does not write the metadata that says who wrote something, where it comes from, or what the server did with it.
+ * - speaks as itself: it creates blocks with the roles model and tool. What a user or the system says is the owner's.
+ * - edits any text that agents and tools wrote, but not what the owner said.
+ * - controls its own blocks (status, metadata, place), and conversations that it created (their context and head). In
+ *   others it appends at the end, or attaches beside.
+ * - does not write the metadata that says who wrote something, where it comes from, or what the server did with it.
  */
 
 import type { Block } from "../model/block.ts";

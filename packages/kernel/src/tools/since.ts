@@ -1,7 +1,7 @@
 /**
- * Writes that mean an older version of a block: what happened since is given to the plan, up to the very state that it
- * is planned on. The log gives what is committed when the call begins, a listener what is committed meanwhile, the draft
- * what other writes of the same batch have planned; together they have no gap, or the write starts again.
+ * Writes that refer to an older version of a block: the plan gets the changes since then, up to the state that it is
+ * planned on. The log has the ops committed before the call, a listener those committed during it, the draft those that
+ * other writes of the same batch have planned; together they have no gap, or the write starts again.
  */
 
 import type { Block } from "../model/block.ts";

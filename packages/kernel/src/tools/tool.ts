@@ -1,9 +1,9 @@
 /**
- * What a tool is, and what it is given. The same definition serves models (MCP), people (web), programs (HTTP,
+ * What a tool is, and what it receives. The same definition serves models (MCP), people (web), programs (HTTP,
  * WebSocket) and the command line: one schema, one implementation. No transport here.
  *
- * JSON of the tools is snake_case; metadata keeps the keys that its kind defines. Schemas are module constants: building
- * one costs more than a call.
+ * JSON of the tools is snake_case; metadata keeps the keys that its kind defines. Schemas are module constants:
+ * building one costs more than a call.
  */
 
 import { z } from "zod";
@@ -54,7 +54,7 @@ export interface Call {
 }
 
 /** What a tool is called by, takes and answers: all that a caller needs to know of it. */
-export interface Contract<
+interface Contract<
   Name extends string = string,
   In extends z.ZodType = z.ZodType,
   Out extends z.ZodType = z.ZodType,

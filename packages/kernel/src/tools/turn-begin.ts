@@ -1,6 +1,6 @@
 /**
- * turn.begin: an agent's own turn, for programs that write with block.*. What the agent creates in the conversation until it
- * ends the turn belongs to it: it has `llm_*` events, a footer, a line in turn.list. Nobody runs it but the program.
+ * turn.begin: an agent's own turn, for programs that write with block.*. The agent's blocks in the conversation, until
+ * it ends the turn, belong to it: it has `llm_*` events, a footer, a line in turn.list. Only the program runs it.
  */
 
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** turn.end: how an agent's own turn ended, and what it took. Once; what is open of it ends with it. */
+/** turn.end: how an agent's own turn ended, with its usage. Once; its open blocks end with it. */
 
 import { z } from "zod";
 import type { Turn } from "../model/conversation.ts";

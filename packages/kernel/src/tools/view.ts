@@ -1,6 +1,6 @@
 /**
- * How blocks, conversations and turns look in the answers of tools: snake_case JSON, one form everywhere. `export` is
- * lossless, so a view has every field of its record. Metadata keeps the keys that its kind defines.
+ * Blocks, conversations and turns in the answers of tools: snake_case JSON, one form everywhere. `export` is lossless,
+ * so a view has every field of its record. Metadata keeps the keys that its kind defines.
  */
 
 import { z } from "zod";
@@ -40,7 +40,7 @@ export const blockSchema = z.object({
 /** A block with its text. */
 export const snapshotSchema = blockSchema.extend({ content: z.string() });
 
-export type BlockView = AnswerOf<typeof blockSchema>;
+type BlockView = AnswerOf<typeof blockSchema>;
 export type BlockSnapshot = AnswerOf<typeof snapshotSchema>;
 
 export function blockView(block: Block): BlockView {

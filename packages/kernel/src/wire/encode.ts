@@ -1,8 +1,8 @@
 /**
- * Frames as the text that travels. A change that goes to many subscribers is encoded once: the frames differ in
- * the number that each client has given its subscription, and that stands in front of what is the same for all.
+ * Encodes frames as text. A change for many subscribers is encoded once: its frames differ only in the subscription number,
+ * which comes first.
  *
- * What is kept lives as long as the change itself.
+ * The encoded text is cached as long as the change exists.
  */
 
 import type { ServerFrame } from "./frame.ts";
@@ -10,11 +10,11 @@ import type { ServerFrame } from "./frame.ts";
 type Changes = ServerFrame & { readonly type: "changes" };
 
 interface Encoded {
-  /** What the text was made of, to be sure that it is asked for the same. */
+  /** The source of the text, to detect a different frame with the same ops. */
   readonly from: Omit<Changes, "type" | "sub">;
   /** Without its first brace. */
   readonly tail: string;
-  /** The last frame that was made of it; clients often choose the same number. */
+  /** The last complete frame: clients often choose the same number. */
   sub: number;
   text: string;
 }

@@ -1,36 +1,36 @@
 /**
- * Frames: what the two ends of a connection say to each other. JSON, one value per message, in order.
+ * Frames: the messages between the two ends of a connection. JSON, one value per message, in order.
  *
  * client → server
  *   hello {protocol}                        first, once
  *   subscribe {sub, conversation, since?, blocks?, brief?}
- *                                           brief: of results that are closed at first, what they show in place of their texts
+ *                                           brief: initially closed results without text, only with what they show
  *   unsubscribe {sub}
  *   page {sub, before, limit}               older blocks of a window
  *   want {sub, blocks}                      texts that the window left out
  *   call {id, tool, input, key?}            a tool of the table; with a key it may be sent again
- *   sync {block, vector?}                   this block as a CRDT document, from now on
+ *   sync {block, vector?}                   opens a block as a CRDT document
  *   update {id, block, update, key}         a CRDT update; answered like a call
  *   unsync {block}
- *   watch                                   every conversation's record, whenever it changes from now on
+ *   watch                                   from now on, the record of every conversation that changes
  *   ping {n}
  *
  * server → client
  *   hello {protocol, epoch, agent, role}
  *   verdict {sub, verdict, epoch, seq, record, turns, blocks, more, calls?, reason?}
  *   changes {sub, seq, record, ops, blocks, turns}
- *   refused {sub, of, problem, blocks?}     of "subscribe", "page" or "want"; one that can pass is asked for again
+ *   refused {sub, of, problem, blocks?}     of "subscribe", "page" or "want"; retried if the problem is temporary
  *   page {sub, blocks, more}
- *   text {block, version, at, text, last}   one text, in pieces; ops that are newer than it apply behind its last piece
+ *   text {block, version, at, text, last}   one text, in pieces; newer ops apply after its last piece
  *   answer {id, answer} | {id, problem}
  *   state {block, version, update}          answer to sync
  *   update {block, version, update}
  *   presence {sub, cursors}
- *   records {records}                       of conversations that have changed, for who watches
+ *   records {records}                       answer to watch
  *   pong {n}
- *   bye {code, message}                     the last one: `resumable` or not
+ *   bye {code, resumable, message}          the last frame
  *
- * Versions of the protocol: 1. A client that names another one gets `bye`.
+ * The protocol version is 1. A client that sends another one gets `bye`.
  */
 
 import { z } from "zod";
@@ -45,8 +45,8 @@ import type { Problem } from "../model/problem.ts";
 
 export const PROTOCOL = 1;
 
-/** An op on the wire: CRDT updates go only to those who merge. */
-export type WireOp = Omit<Op, "conversation" | "body"> & {
+/** An op on the wire, without its CRDT update: only clients that opened the block as a document get updates. */
+type WireOp = Omit<Op, "conversation" | "body"> & {
   readonly body: Exclude<OpBody, { type: "splice" }> | Omit<OpBody & { type: "splice" }, "update">;
 };
 
@@ -96,7 +96,7 @@ export type ClientFrame = z.infer<typeof clientFrame>;
 
 export type ByeCode = "protocol" | "slow" | "closing" | "invalid" | "silent" | "forbidden" | "fault";
 
-/** Of what a subscription asks for. */
+/** The requests that can be refused. */
 export type Refused = "subscribe" | "page" | "want";
 
 export type ServerFrame =
@@ -104,28 +104,28 @@ export type ServerFrame =
   | {
       type: "verdict";
       sub: number;
-      /** ok: what follows continues what the client has. reset: forget it, this is the conversation. */
+      /** ok: changes follow that continue the client's copy. reset: this frame replaces it. */
       verdict: "ok" | "reset";
       epoch: string;
       seq: number;
       record: Conversation;
       turns: readonly Turn[];
       blocks: readonly Snapshot[];
-      /** There are older blocks than these. */
+      /** There are older blocks. */
       more: boolean;
-      /** Tool calls that are older than these and have not ended; without their texts. */
+      /** Open tool calls that are older than these blocks; without texts. */
       calls?: readonly Snapshot[];
       reason?: string;
     }
-  /** `of`: what was asked for; `blocks`: those whose texts cannot be read. */
+  /** `of`: the request; `blocks`: those whose texts cannot be read. */
   | { type: "refused"; sub: number; of: Refused; problem: Problem; blocks?: readonly BlockId[] }
   | {
       type: "changes";
       sub: number;
-      /** The client's cursor once it has applied this frame. */
+      /** The client's seq after this frame. */
       seq: number;
       ops: readonly WireOp[];
-      /** Blocks that replace what the client has of them. */
+      /** Blocks that replace the client's copies. */
       blocks: readonly Snapshot[];
       record?: Conversation;
       turns: readonly Turn[];
@@ -142,14 +142,14 @@ export type ServerFrame =
   | { type: "pong"; n: number }
   | { type: "bye"; code: ByeCode; resumable: boolean; message: string };
 
-export function toWire(op: Op): WireOp {
+function toWire(op: Op): WireOp {
   const { conversation: _conversation, body, ...rest } = op;
   if (body.type !== "splice") return { ...rest, body };
   const { update: _update, ...bare } = body;
   return { ...rest, body: bare };
 }
 
-/** What a frame says of a change. Of one change there is one, so that whoever encodes it does so once. */
+/** A change as a frame's body: one object per change, so that it is encoded once. */
 export function changesOf(change: Change): ChangesBody {
   let body = bodies.get(change);
   if (!body) {
@@ -165,7 +165,7 @@ type ChangesBody = Omit<ServerFrame & { readonly type: "changes" }, "type" | "su
 
 const bodies = new WeakMap<Change, ChangesBody>();
 
-/** The op again; its CRDT update is empty, which a thin replica never looks at. */
+/** Restores an op, with an empty CRDT update: thin replicas never read it. */
 export function fromWire(conversation: ConversationId, op: WireOp): Op {
   const body = op.body.type === "splice" ? { ...op.body, update: NO_BYTES } : op.body;
   return { ...op, conversation, body };

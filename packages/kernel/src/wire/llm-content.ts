@@ -1,6 +1,6 @@
 /**
- * A content block of a message, as far as a client was told of it, and the events that say so. When each is said is
- * llm-events.ts.
+ * A content block of a message, as far as a client has received it, and the events that describe it. llm-events.ts
+ * decides when each is sent.
  */
 
 import type { Block } from "../model/block.ts";

@@ -1,7 +1,7 @@
 /**
- * The shape of an `llm_*` event. Only types: llm-events.ts tells them, llm-messages.ts adds them up.
+ * The shape of an `llm_*` event. Types only: llm-events.ts emits events, llm-messages.ts adds them up.
  *
- * One `messageId` per turn's answer; `contentBlockIndex` counts on inside it over all of the provider's messages and never
+ * One `messageId` per turn's answer; `contentBlockIndex` keeps counting across all of the provider's messages and never
  * restarts. Every event carries `version`.
  */
 

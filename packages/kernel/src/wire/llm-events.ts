@@ -1,17 +1,16 @@
 /**
- * `llm_*` events for simple clients: a conversation's turns as messages made of content blocks, told as they happen. The
- * client's side, which rebuilds the messages from them, is llm-messages.ts.
+ * `llm_*` events for simple clients: a conversation's turns as messages made of content blocks, as they happen. The client's side,
+ * which rebuilds the messages, is llm-messages.ts.
  *
- * Differences from what clients of this shape often get wrong: one `messageId` per turn's answer; `contentBlockIndex`
- * counts on inside it over all of the provider's messages and never restarts; `totalContentBlocks` is right; deltas are
- * pure increments, and where somebody has edited a block the whole new content is sent (`llm_content_block_replace`).
- * Every event carries `version`.
+ * There is one `messageId` per turn; `contentBlockIndex` counts through all of the provider's messages in it and never
+ * restarts; `totalContentBlocks` is exact. Deltas are pure increments; if someone edits a block, its whole new content is sent
+ * (`llm_content_block_replace`). Every event has a `version`.
  *
- * Tools: a call that waits for leave says so and has not started; one whose input was cut never starts; `complete` is told
- * when the outcome is known, also after the message has stopped, and once more if a result is attached even later.
+ * Tools: a call that waits for approval has not started; a call whose input was cut off never starts. `complete` is sent when
+ * the outcome is known, even after the message has stopped, and once more if a result is attached later.
  *
- * What ended because its agent was away too long (a lapsed block) may go on behind the end of its message: what is
- * appended, and how it ends then, is told all the same.
+ * A block that ended with its agent's lease (a lapsed block) may continue after the end of its message; its appends and its new
+ * end are sent then.
  */
 
 import { askOf, waitsFor } from "../model/ask.ts";
@@ -52,10 +51,10 @@ export class LlmEvents {
   readonly #messages = new Map<string, Message>();
   readonly #known = new Map<BlockId, Content>();
   readonly #results = new Map<BlockId, Result>();
-  /** Messages that have stopped, with how many blocks they had: their turns may be told of once more. */
+  /** The block counts of stopped messages: their turns may get another end. */
   readonly #stopped = new Map<string, number>();
 
-  /** A turn that the client is told of from here on. `isKnown`: it has the start already. */
+  /** Starts a turn's message. `isKnown`: the client already has the start. */
   begin(turn: Turn, isKnown = false): LlmEvent[] {
     if (this.#messages.has(turn.id)) return [];
     const message: Message = { id: turn.id, blocks: 0, model: turn.model, toolIds: new Map() };
@@ -67,7 +66,7 @@ export class LlmEvents {
     return [{ ...head, type: "llm_message_start", provider: turn.provider, ...model }];
   }
 
-  /** A block as it stands, whole, and of a call what is known of its result. */
+  /** A complete block, with a call's result as far as it is known. */
   whole(block: Block, text: string, result?: { readonly block: Block; readonly text: string }): LlmEvent[] {
     const events = this.#started(block, text);
     if (result) this.#resultStarted(result.block, result.text);
@@ -82,11 +81,11 @@ export class LlmEvents {
     return events;
   }
 
-  /** What a commit says. `blocks` are the touched blocks as they are after it. */
+  /** The events of a commit. `blocks` are the changed blocks after it. */
   commit(ops: readonly Op[], blocks: readonly Block[]): LlmEvent[] {
     const after = new Map(blocks.map((block) => [block.id, block]));
     const events: LlmEvent[] = [];
-    // What a block's state says is told behind what was written to it, and to its result, in the same commit.
+    // Events about a block's state come after those about its text, and its result's, in the same commit.
     const touched = new Set<BlockId>();
     const follow = () => {
       for (const id of touched) {
@@ -113,7 +112,7 @@ export class LlmEvents {
     return events;
   }
 
-  /** A turn as it stands: its start, what became known of it, its end. */
+  /** The events of a turn's current state: start, update, end. */
   turn(turn: Turn): LlmEvent[] {
     const total = this.#stopped.get(turn.id);
     if (total !== undefined && turn.status !== "running") return [stopOf(turn, total)];
@@ -126,7 +125,7 @@ export class LlmEvents {
       events.push({ ...head, type: "llm_message_update", model: turn.model });
     }
     if (turn.status === "running") return events;
-    // Whoever stopped it knows: that is no error.
+    // A cancelled turn is not an error.
     if (turn.status === "error" && turn.reason !== "cancelled")
       events.push({ ...head, type: "llm_error", error: turn.error ?? turn.reason ?? "failed" });
     events.push(stopOf(turn, message.blocks));
@@ -134,7 +133,7 @@ export class LlmEvents {
     return events;
   }
 
-  /** Of a message that has stopped only its calls, and what may go on, are still heard of. */
+  /** Drops a stopped message, except for its calls and lapsed blocks, which may still change. */
   #forget(message: Message): void {
     this.#messages.delete(message.id);
     this.#stopped.set(message.id, message.blocks);
@@ -165,7 +164,7 @@ export class LlmEvents {
     return text === "" ? [startOf(known, head)] : [startOf(known, head), delta(known, head, text)];
   }
 
-  /** Whether a block is the result of a call that is told, and the first one. */
+  /** Registers a block as the first result of a known call. Returns whether it is one. */
   #resultStarted(block: Block, text: string): boolean {
     const call = block.parent === null ? undefined : this.#known.get(block.parent);
     if (!call || block.parent === null || call.result !== undefined || !RESULT_KINDS.includes(block.kind))
@@ -204,7 +203,7 @@ export class LlmEvents {
     return [{ ...head, type: "llm_content_block_replace", contentBlockIndex: known.index, content }];
   }
 
-  /** Output of a call that runs on. Of one that has ended, or ends in the same commit, `complete` tells it. */
+  /** Output of a running call. If the call ends in the same commit, `complete` contains it instead. */
   #grown(
     { parent }: Block,
     said: { readonly delta: string } | { readonly result: string },
@@ -220,7 +219,7 @@ export class LlmEvents {
     return [...events, { ...head, ...progress(known), ...said }];
   }
 
-  /** What a block's state says, once each. */
+  /** The events of a block's current state, each sent once. */
   #followed(block: Block): LlmEvent[] {
     const known = this.#known.get(block.id);
     if (!known) return this.#resultFollowed(block);
@@ -243,7 +242,7 @@ export class LlmEvents {
     const asked = askOf(block.metadata);
     if (asked?.state === "asked" && known.asked !== asked.id) {
       known.asked = asked.id;
-      // Whatever was thought before, it has not started: it will when it has its leave.
+      // It has not started after all: it does once it is approved.
       known.hasRun = false;
       const title = asked.title === undefined ? {} : { title: asked.title };
       const waiting = { waiting: waitsFor(asked), toolName, toolId, toolInput, ...title } as const;
@@ -255,7 +254,7 @@ export class LlmEvents {
     return events;
   }
 
-  /** A result that is whole only after its call has ended. */
+  /** A result that is complete only after its call has ended. */
   #resultFollowed(block: Block): LlmEvent[] {
     const result = this.#results.get(block.id);
     const known = result && this.#known.get(result.call);
@@ -302,13 +301,13 @@ export class LlmEvents {
 
 const EMPTY = Text.of("");
 
-/** Whether a call has been run, as far as its block says. One that was cut, denied or stopped before it ran has not. */
-export function hasStarted({ metadata, status }: Block, hasResult: boolean): boolean {
+/** Whether a call has run, according to its block. One that was cut off, denied or stopped before has not. */
+function hasStarted({ metadata, status }: Block, hasResult: boolean): boolean {
   const { stage, reason, input, success } = metadata;
   const state = askOf(metadata)?.state;
   if (state === "asked" || state === "denied" || state === "expired") return false;
   if (stage === "running" || hasResult) return true;
   if (!isEnded(status) || reason === "truncated" || reason === "denied") return false;
-  // Its end came without a word about its beginning: it ran if it came to something.
+  // It ended without a known start: it ran if it has an outcome.
   return success === true || (input !== undefined && reason === "failed");
 }

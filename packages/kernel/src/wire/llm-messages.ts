@@ -1,13 +1,13 @@
 /**
- * The client's side of `llm_*` events: the messages that they add up to, and flat messages for clients from before them.
+ * The client's side of `llm_*` events: adds them up to messages, and provides flat messages for older clients.
  *
- * Idempotent: a start of what is known replaces it, so whoever resumes and is told something again has it once.
+ * Idempotent: a start of a known block replaces it, so a client that resumes and receives something again has it once.
  */
 
 import type { Json, JsonObject } from "../model/json.ts";
 import type { ContentBlockType, LlmEvent } from "./llm-event.ts";
 
-export interface LlmContentBlock {
+interface LlmContentBlock {
   readonly index: number;
   readonly type: ContentBlockType;
   readonly content: string;
@@ -16,7 +16,7 @@ export interface LlmContentBlock {
   readonly isComplete: boolean;
 }
 
-export interface LlmToolExecution {
+interface LlmToolExecution {
   readonly toolId: string;
   readonly toolName: string;
   /** `waiting`: the owner is asked whether it may run. */

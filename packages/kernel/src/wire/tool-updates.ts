@@ -1,11 +1,12 @@
 /**
- * Tool updates: the life of a tool call as a client wants to hear of it. Exactly one `start`, then `streaming` with pure
- * increments of the input or of the output, `running` once when it runs, then exactly one `end` with the whole value;
- * whatever was missed, doubled or came as a snapshot after a reconnect.
+ * Tool updates: the life of a tool call, for clients. Exactly one `start`, then `streaming` with pure increments of the
+ * input or of the output, `running` once when it runs, then exactly one `end` with the whole value, even if changes
+ * were missed, repeated or arrived as a snapshot after a reconnect.
  *
- * - A call that waits (for the owner's leave, for a result that its agent owes) says what for.
- * - A result that is attached to a call that has ended already is told once more, marked `late`.
- * - A call that its agent goes on with after its end, because that end was only a lapse, is told on, marked `late`.
+ * - A waiting call (for the owner's approval, for a result that its agent owes) says what it waits for.
+ * - A result that is attached to an ended call is sent once more, marked `late`.
+ * - If a call ended only because its agent's lease expired and the agent continues it, its updates continue, marked
+ *   `late`.
  * - A command that is run again is a call by itself, without a call's block.
  */
 

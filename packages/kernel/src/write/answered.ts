@@ -1,6 +1,6 @@
 /**
- * Writes whose keys were answered before: they are answered again, and not done again. What is found out here of a write
- * holds until another node may have committed something.
+ * Finds writes whose idempotency keys were used before, and answers them with the stored answer instead of applying them again.
+ * The result holds until another node may have committed.
  */
 
 import type { ConversationId } from "../model/ids.ts";
@@ -9,7 +9,7 @@ import type { Store } from "../ports/store.ts";
 import { refusalOf } from "./outcome.ts";
 import type { Queued } from "./write.ts";
 
-/** Settles those that were answered, and those whose keys cannot be looked for; which those are. */
+/** Settles the writes that have a stored answer, and those whose key cannot be looked up. Returns the settled ones. */
 export async function answerAgain(
   store: Store,
   conversation: ConversationId,
@@ -51,7 +51,7 @@ export function keysOf(waiting: readonly Queued[]): string[] {
   return waiting.flatMap(({ key }) => (key === undefined ? [] : [key]));
 }
 
-/** The keys of all of these were looked for. */
+/** Settles the writes among `keyed` that have an answer. */
 export function settleKnown(
   keyed: readonly Queued[],
   answers: ReadonlyMap<string, Json>,

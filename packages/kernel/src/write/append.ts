@@ -1,11 +1,10 @@
 /**
- * Append batching: streamed pieces of one agent into one block gather until there is a newline, more than
- * `limits.appendFlushChars` units, or the oldest of them is `limits.appendFlushMs` old; a real timer, so the tail shows
- * up even if nothing follows, and a slow trickle shows up as it comes. Half a surrogate pair at the end of a piece waits
- * for its other half.
+ * Append batching: the pieces that one agent streams into one block are buffered until they contain a newline or more than
+ * `limits.appendFlushChars` units, or the oldest is `limits.appendFlushMs` old. A timer enforces the age, so the tail of a
+ * stream appears even if nothing follows. Half a surrogate pair at the end of a piece waits for its other half.
  *
- * A stream is written once and in order. When the store is full or failing, what was sent and not written goes back to the
- * front and is tried again; until then nothing of the same stream that was sent behind it is written.
+ * A stream is written once and in order. When the store is full or failing, pieces that were not written return to the front
+ * of the buffer and are retried; until then no later piece of the stream is written.
  */
 
 import { type AgentId, type BlockId, type ConversationId, conversationOf } from "../model/ids.ts";
@@ -18,29 +17,29 @@ import type { Queued, Streamed } from "./write.ts";
 
 type Outcome = number | Problem | undefined;
 
-/** What one agent streams into one block. It stays for a while when all of it is written: most streams go on. */
+/** What one agent streams into one block. It stays for a while after everything is written: most streams continue. */
 interface Stream {
   readonly block: BlockId;
   readonly conversation: ConversationId;
   readonly agent: AgentId;
-  /** Accepted and not sent. */
+  /** Accepted, not yet sent. */
   text: string;
   cancelTimer: (() => void) | undefined;
-  /** How many pieces are under way; those that were not written wait in `returned`, in order. */
+  /** How many pieces are in flight. The text of those that failed collects in `returned`, in order. */
   underWay: number;
   returned: string;
   refused: Problem | undefined;
-  /** Why what is in `text` was not written when it was sent; until it is sent again. */
+  /** Why `text` was not written the last time; reset when it is sent again. */
   held: Problem | undefined;
-  /** Refused for good; told once. */
+  /** Refused for good; reported once. */
   failed: Problem | undefined;
   version: number | undefined;
   waiting: Waiter[] | undefined;
-  /** Those who wait until nothing is under way, whatever became of it. */
+  /** Callers that wait until nothing is in flight, whatever the outcome. */
   resting: (() => void)[] | undefined;
 }
 
-/** Somebody who waits until all of a stream is durable, but not longer than until `dueAt`. */
+/** A caller that waits until the whole stream is durable, at most until `dueAt`. */
 interface Waiter {
   readonly done: (outcome: Outcome) => void;
   /** Monotonic ms. */
@@ -48,8 +47,8 @@ interface Waiter {
 }
 
 /**
- * One piece on its way to the store. There are more of them than of anything else, so that a piece is itself the write
- * that the queue holds.
+ * One piece on its way to the store. Nothing is more frequent, so a piece implements the queue's interface itself instead of
+ * being wrapped.
  */
 class Piece implements Queued, Streamed {
   readonly text: string;
@@ -90,7 +89,7 @@ class Piece implements Queued, Streamed {
     return this.#stream.refused;
   }
 
-  /** Not written either if an earlier piece of the stream was not. */
+  /** Refused if an earlier piece of the stream was not written. */
   plan(draft: Draft): number | Problem {
     const { refused, block } = this.#stream;
     if (refused) return refused;
@@ -98,7 +97,7 @@ class Piece implements Queued, Streamed {
     return isProblem(after) ? after : after.version;
   }
 
-  /** Told before anything else is planned: the block's version, or why the piece was not written. */
+  /** Called before the next write is planned, with the block's version or the reason for a refusal. */
   settle(answer: number | Problem): void {
     this.#appender.settle(this.#stream, this.text, answer);
   }
@@ -107,12 +106,12 @@ class Piece implements Queued, Streamed {
 export class Appender {
   readonly #env: Env;
   readonly #flush: (piece: Piece) => void;
-  /** Of each block the streams that are open: nearly always one. */
+  /** The open streams of each block: nearly always one. */
   readonly #streams = new Map<BlockId, Stream[]>();
-  /** The stream that was asked for last: who appends a piece asks for it several times. */
+  /** The last stream that was looked up: one append looks it up several times. */
   #last: Stream | undefined;
   #sweepAt: number = limits.idleStreams;
-  /** One timer for everybody who waits: nearly all are answered long before, and a timer for each costs more than its wait. */
+  /** One timer for all waiters: nearly all are answered long before it fires, and one timer each would cost too much. */
   #cancelDue: (() => void) | undefined;
 
   constructor(env: Env, flush: (piece: Piece) => void) {
@@ -140,8 +139,8 @@ export class Appender {
   }
 
   /**
-   * Everything accepted of this stream is durable, or refused. The version is that of the last flush, if there was one. A
-   * problem if the store takes longer than `limits.durableWaitMs`; what was accepted stays accepted.
+   * Waits until everything accepted from this stream is durable or refused. Returns the version of the last flush, if there was
+   * one, or a problem if the store takes longer than `limits.durableWaitMs`; accepted text stays accepted.
    */
   drain(block: BlockId, agent: AgentId): Promise<Outcome> {
     const stream = this.#find(block, agent);
@@ -159,10 +158,10 @@ export class Appender {
   }
 
   /**
-   * Everything that an agent has streamed, into whichever block, is written or has failed. Half a character at the end of a
-   * stream goes on waiting for its other half; what has failed is told where it would be told anyway.
+   * Waits until everything that an agent has streamed, into any block, is written or has failed. Failures are not reported
+   * here. Half a character at the end of a stream keeps waiting for its other half.
    */
-  async settled(agent: AgentId): Promise<void> {
+  async flushed(agent: AgentId): Promise<void> {
     const waits: Promise<unknown>[] = [];
     for (const streams of this.#streams.values()) {
       for (const stream of streams) {
@@ -180,19 +179,19 @@ export class Appender {
     if (waits.length > 0) await Promise.all(waits);
   }
 
-  /** Sends what is buffered on its way, so that a write that follows comes behind it. */
+  /** Sends the buffer, so that a write that follows comes after it. */
   push(block: BlockId, agent: AgentId): void {
     const stream = this.#find(block, agent);
     if (stream) this.#flushNow(stream, true);
   }
 
-  /** Why a write that must come behind the stream cannot be planned now. */
+  /** Why a write that must come after the stream cannot be planned now. */
   refused(block: BlockId, agent: AgentId): Problem | undefined {
     const stream = this.#find(block, agent);
     return stream?.refused ?? stream?.held;
   }
 
-  /** For as long as a caller waits: a store that is away must not keep a program from ending. */
+  /** Bounded by `limits.durableWaitMs`: an unreachable store must not keep the program from exiting. */
   async drainAll(): Promise<void> {
     const all = [...this.#streams.values()].flat();
     await Promise.all(all.map(({ block, agent }) => this.drain(block, agent)));
@@ -200,7 +199,7 @@ export class Appender {
     this.#cancelDue = undefined;
   }
 
-  /** Answers those who have waited for too long, and comes back for the next of the others. */
+  /** Answers waiters whose time is up, and sets the timer for the next one. */
   readonly #answerLate = (): void => {
     const now = this.#env.monotonic();
     let nextAt = Number.POSITIVE_INFINITY;
@@ -277,7 +276,7 @@ export class Appender {
     stream.cancelTimer = this.#env.after(delayMs, () => this.#flushNow(stream, true));
   }
 
-  /** `all`: nothing more is expected, so half a pair at the end goes too (and is replaced when sanitized). */
+  /** `all`: nothing more is expected, so half a pair at the end is sent too (and replaced by sanitizing). */
   #flushNow(stream: Stream, all: boolean): void {
     stream.cancelTimer?.();
     stream.cancelTimer = undefined;
@@ -291,7 +290,7 @@ export class Appender {
     this.#flush(new Piece(this, stream, ready));
   }
 
-  /** For pieces to call: what became of one. */
+  /** Called by a piece with its outcome. */
   settle(stream: Stream, text: string, answer: number | Problem): void {
     stream.underWay--;
     if (isProblem(answer)) {

@@ -1,9 +1,9 @@
 /**
- * The base state of one conversation: what is committed of it, as far as this node knows, and what drafts are planned on. It
- * loads what is missing, takes up what was committed here and what others have committed. It queues nothing and tells nobody.
+ * The base state of one conversation: its committed state as far as this node knows it, on which drafts are planned. It loads
+ * missing parts, and applies commits of this node and of others. It has no queue and emits nothing.
  *
- * Record, blocks, turns and texts are of one seq between batches. A text of another version than its block's record is not
- * given to a draft.
+ * Between batches, record, blocks, turns and texts all belong to one seq. A draft never gets a text whose version differs from
+ * its block's record.
  */
 
 import type { Block } from "../model/block.ts";
@@ -24,7 +24,7 @@ import type { Queued } from "./write.ts";
 
 export class BaseState implements DraftBase {
   readonly conversation: ConversationId;
-  /** The write that is planned now, or the first that is going to be. */
+  /** The write that is being planned, or will be planned first. */
   planning: Queued | undefined;
   readonly #env: Env;
   readonly #store: Store;
@@ -43,17 +43,17 @@ export class BaseState implements DraftBase {
     this.#units = new OpenUnits(() => env.monotonic());
   }
 
-  /** The committed record, if there is one and it was loaded. */
+  /** The committed record, if it exists and is loaded. */
   get committed(): Conversation | undefined {
     return this.#committed;
   }
 
-  /** It was deleted and removed: its id is never given again. */
+  /** Set if the conversation was removed: its id is never used again. */
   get removed(): Problem | undefined {
     return this.#removed;
   }
 
-  /** The record to plan on: a new one where nothing is committed. */
+  /** The record to plan on: a new one if nothing is committed. */
   get record(): Conversation {
     return this.#committed ?? newConversation(this.conversation, this.planning?.agent ?? "", this.#env.now());
   }
@@ -72,7 +72,7 @@ export class BaseState implements DraftBase {
     return text.committed.version === (this.#blocks.get(id)?.version ?? 0) ? text : undefined;
   }
 
-  /** Whether a text is in memory, of whichever version. */
+  /** Whether a text is in memory, in any version. */
   hasText(id: BlockId): boolean {
     return this.#texts.peek(id) !== undefined;
   }
@@ -106,27 +106,31 @@ export class BaseState implements DraftBase {
     return text;
   }
 
-  /** Whether another node has written to the block of a text that was loaded, and the record does not know it. */
+  /** Whether the record is older than a loaded text, because another node has written to the block. */
   async isBehind(text: BlockText): Promise<boolean> {
     const { id } = text;
     if (this.#blocks.get(id) === undefined) await this.loadBlock(id);
     const known = this.#blocks.get(id)?.version ?? 0;
     if (text.committed.version === known) return false;
-    this.#texts.drop(text); // of the two one is old
+    this.#texts.drop(text); // text or record is outdated
     return text.committed.version > known;
   }
 
-  /** A batch was committed. `draft`: none where a piece has gone the short way. */
-  takeUp({ record, blocks, turns }: Commit, draft: Draft | undefined, units: readonly DraftedUnit[]): void {
+  /** A batch was committed. `draft` is undefined if a piece took the fast path. */
+  applyCommit(
+    { record, blocks, turns }: Commit,
+    draft: Draft | undefined,
+    units: readonly DraftedUnit[],
+  ): void {
     this.#committed = record;
     for (const block of blocks) this.#blocks.set(block.id, block);
     for (const turn of turns) this.#turns.set(turn.id, turn);
-    if (draft !== undefined && draft.touched.size > 0) this.#takeUpTexts(draft);
+    if (draft !== undefined && draft.touched.size > 0) this.#commitTexts(draft);
     for (const block of blocks) this.#texts.outdate(block.id, block.version);
     if (units.length > 0) this.#units.take(units);
   }
 
-  #takeUpTexts(draft: Draft): void {
+  #commitTexts(draft: Draft): void {
     for (const text of draft.touched) {
       if (draft.invalidated.has(text)) continue;
       text.commit();
@@ -135,7 +139,7 @@ export class BaseState implements DraftBase {
     }
   }
 
-  /** Others have committed: what that has made old is forgotten. */
+  /** Another node has committed: replaces outdated state. */
   absorb({ record, turns, blocks }: Missed): void {
     this.#committed = record;
     for (const turn of turns) this.#turns.set(turn.id, turn);
@@ -146,13 +150,13 @@ export class BaseState implements DraftBase {
     this.#units.clear();
   }
 
-  /** Texts that a draft has changed and that are not going to be committed like this. */
+  /** Drops texts that a draft has changed and that will not be committed. */
   dropTexts(texts: ReadonlySet<BlockText>): void {
     for (const text of texts) this.#texts.drop(text);
   }
 }
 
-/** Whether nothing but a stream has written to the text, which it does without looking at it. */
+/** Whether only a stream wrote to the text: streams do not read it, so it need not stay in memory. */
 function isStreamed({ id }: BlockText, ops: readonly Op[]): boolean {
   return ops.every((op) => op.block !== id || op.body.type === "append");
 }

@@ -1,8 +1,8 @@
 /**
- * A batch: the writes of one conversation that are planned together and committed as one. It is planned here, as far as the
- * base state goes; committing it, and what becomes of it, is the queue's business.
+ * A batch: writes of one conversation that are planned together and committed as one. This file plans it with what is in memory;
+ * the queue commits it and handles the outcome.
  *
- * Writes are planned in their order. One that cannot be planned yet ends the batch, so that none overtakes it.
+ * Writes are planned in order. One that cannot be planned yet ends the batch, so that nothing overtakes it.
  */
 
 import type { Json } from "../model/json.ts";
@@ -19,16 +19,16 @@ import type { Queued } from "./write.ts";
 
 export interface Batch {
   readonly planned: readonly Queued[];
-  /** None where a piece has gone the short way. */
+  /** Undefined if a piece took the fast path. */
   readonly draft: Draft | undefined;
   readonly units: readonly DraftedUnit[];
-  /** None where no plan came to an op. */
+  /** Undefined if no plan made an op. */
   readonly commit: Commit | undefined;
   /** What the next write needs. */
   readonly missing: MissingPart | undefined;
 }
 
-/** The first of what waits, until something is missing or the batch is full. */
+/** Plans waiting writes in order, until something is missing or the batch is full. */
 export function planBatch(env: Env, base: BaseState, waiting: readonly Queued[]): Batch {
   base.planning = waiting[0];
   const draft = new Draft(base);
@@ -36,7 +36,7 @@ export function planBatch(env: Env, base: BaseState, waiting: readonly Queued[])
   let count = 0;
   while (count < waiting.length && count < limits.queuedWrites && draft.ops.length < limits.opsPerCommit) {
     const write = waiting[count] as Queued;
-    if (!write.isNew) break; // it came after the keys were looked for
+    if (!write.isNew) break; // its key was not looked up yet
     base.planning = write;
     const answer = plan(env, base, draft, write);
     if (answer instanceof Missing) {
@@ -64,7 +64,7 @@ function plan(env: Env, base: BaseState, draft: Draft, write: Queued): unknown {
     return answer;
   } catch (thrown) {
     if (thrown instanceof Missing) return thrown;
-    // A bug in one plan must not take the others with it; its draft is rolled back.
+    // A bug in one plan must not affect the others: the draft has rolled it back.
     return problem(
       "unavailable",
       `internal error: ${thrown instanceof Error ? thrown.message : String(thrown)}`,

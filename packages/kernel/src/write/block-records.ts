@@ -1,4 +1,4 @@
-/** The records of blocks that a queue has seen, the newest so many; null: there is no such block. */
+/** The most recently used block records of a queue; null: the block does not exist. */
 
 import type { Block } from "../model/block.ts";
 import type { BlockId } from "../model/ids.ts";
@@ -13,7 +13,7 @@ export class BlockRecords {
 
   set(id: BlockId, block: Block | null): void {
     const records = this.#records;
-    // Age matters only to those who may have to leave.
+    // Order matters only when entries may soon be evicted.
     if (records.size > limits.blockRecords / 2) records.delete(id);
     records.set(id, block);
     if (records.size <= limits.blockRecords) return;

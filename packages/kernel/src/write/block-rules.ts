@@ -1,6 +1,5 @@
 /**
- * What may become of a block: which splices, stages and ends it allows, and the problems of those that it does not. Pure; a
- * draft asks, and writes.
+ * Which splices, stages and statuses a block allows, and the problems for the others. Pure: a draft asks, then writes.
  */
 
 import { expiredAsk } from "../model/ask.ts";
@@ -14,7 +13,7 @@ import { type Problem, problem } from "../model/problem.ts";
 import { cleanText } from "../text/sanitize.ts";
 import type { Text } from "../text/text.ts";
 
-/** Why splices, one after the other, cannot be made in a text. */
+/** Why splices cannot be applied to a text, one after the other. */
 export function checkSplices(before: Text, splices: readonly Splice[]): Problem | undefined {
   let text = before;
   for (const { at, del, ins } of splices) {
@@ -31,7 +30,7 @@ export function checkSplices(before: Text, splices: readonly Splice[]): Problem 
   return undefined;
 }
 
-/** The metadata that a new status brings along: a call that ends has succeeded or not, and nobody waits for its answer. */
+/** The metadata for a new status: a call that ends gets `success`, and its ask expires. */
 export function statusPatch(block: Block, status: Status, patch: JsonObject): JsonObject {
   const full: Record<string, Json> = { ...patch };
   delete full["stage"];

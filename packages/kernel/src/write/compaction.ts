@@ -1,8 +1,8 @@
 /**
- * Compaction: replaces the old history of promoted blocks with their text at a version, so that logs do not grow for ever. It
- * knows which blocks were written and how much; when to look is the business of whoever calls `sweep`.
+ * Compaction: replaces the old history of promoted blocks with their text at a version, so that logs do not grow without bound. It
+ * tracks which blocks were written and how often; the caller decides when to `sweep`.
  *
- * What a block is does not change. What lies before the compaction can no longer be undone.
+ * The block itself does not change. Edits before the compaction can no longer be undone.
  */
 
 import type { Block } from "../model/block.ts";
@@ -27,9 +27,9 @@ interface Blocks {
 export class Compaction {
   readonly #blocks: Blocks;
   readonly #texts: TextCache;
-  /** Asks the store; what it throws comes back as a problem. */
+  /** Calls the store; exceptions become problems. */
   readonly #ask: <T>(ask: () => Promise<T>) => Promise<T | Problem>;
-  /** Promoted blocks that were written: when last, and how often since they were compacted. */
+  /** Promoted blocks: the time of their last write, and their ops since the last compaction. */
   readonly #promoted = new Map<BlockId, { readonly at: number; readonly ops: number }>();
 
   constructor(blocks: Blocks, texts: TextCache, ask: <T>(ask: () => Promise<T>) => Promise<T | Problem>) {
@@ -49,7 +49,7 @@ export class Compaction {
     }
   }
 
-  /** Compacts a promoted block's history, except for its last `keepUnits` units. */
+  /** Compacts a promoted block's history, except for its last `keepUnits` undo steps. */
   async compact(id: BlockId, keepUnits: number): Promise<Problem | undefined> {
     const block = await this.#blocks.block(id);
     if (isProblem(block)) return block;
@@ -77,7 +77,7 @@ export class Compaction {
     return undefined;
   }
 
-  /** Compacts what has been finished and quiet for long, or has gathered much history; how many. */
+  /** Compacts blocks that are finished and quiet, or have much history. Returns how many. */
   async sweep(): Promise<number> {
     const now = this.#blocks.env.monotonic();
     let compacted = 0;
@@ -93,7 +93,7 @@ export class Compaction {
   }
 }
 
-/** The version up to which a compaction may go: before the oldest unit that is kept. */
+/** The last version to compact: the one before the oldest undo step that is kept. */
 function compactUntil(id: BlockId, log: BlockLog, keepUnits: number): number | undefined {
   const last = log.ops.at(-1)?.version;
   if (last === undefined || keepUnits === 0) return last;

@@ -1,10 +1,10 @@
 /**
- * The context of a conversation: the blocks that a model is given. The path from the root to a head, over blocks that
- * continue the conversation, each tool call followed by its results, minus what was pruned, plus what was included.
- * It picks blocks; how a provider wants them is the business of whoever sends them.
+ * The context of a conversation: the blocks that a model receives. It is the path from the root to a head, each tool call followed
+ * by its results, without pruned blocks and with included ones. This file selects blocks; drivers convert them to
+ * their provider's format.
  *
- * Pruning takes a block out together with all that hangs off it on the side. Blocks that go on behind it stay: that is
- * how old context is collapsed and the conversation still continued.
+ * Pruning removes a block with everything attached to it on the side. Later blocks on the path stay, so old context can be
+ * removed and the conversation continued.
  */
 
 import type { Block, WholeBlock } from "../model/block.ts";
@@ -15,7 +15,7 @@ import type { Kernel } from "./kernel.ts";
 
 export interface ContextBlock {
   readonly block: WholeBlock;
-  /** Put in from elsewhere; it stands in front of the path. */
+  /** From another conversation; included blocks come before the path. */
   readonly included: boolean;
 }
 
@@ -44,10 +44,10 @@ export async function contextOf(
   return context;
 }
 
-/** A block of the path, or a result behind its call. A result of a pruned call counts as pruned. */
+/** A block of the path, or a result after its call. Results of a pruned call count as pruned. */
 export type PathBlock = Block;
 
-/** From the root to `head`, tool calls followed by their results, pruned ones marked. A null head has no path. */
+/** The path from the root to `head`, with results after their calls, including pruned blocks. Empty if `head` is null. */
 export async function pathOf(
   kernel: Kernel,
   conversation: ConversationId,
@@ -63,7 +63,7 @@ export async function pathOf(
   return isProblem(blocks) ? blocks : pathIn(blocks, head);
 }
 
-/** The same, where all blocks of the conversation are at hand. */
+/** The same, from all blocks of the conversation. */
 export function pathIn(blocks: readonly Block[], head: BlockId): readonly PathBlock[] {
   const known = new Map(blocks.map((block) => [block.id, block]));
   const results = Map.groupBy(
@@ -88,7 +88,7 @@ function resultsOf(call: Block, hanging: readonly Block[]): PathBlock[] {
     .map((block) => (call.pruned ? { ...block, pruned: true } : block));
 }
 
-/** Images and errors are results where they name the call that they answer. */
+/** Images and errors are results if they name their call. */
 function isResultByName(call: Block, { kind, metadata }: Block): boolean {
   if (kind !== "image" && kind !== "error") return false;
   return metadata.toolUseId !== undefined && metadata.toolUseId === call.metadata.toolUseId;

@@ -1,10 +1,12 @@
 /**
- * What turns have cost: each turn as a few numbers, kept from call to call, so that a report reads only the turns of
- * conversations that have changed since the last one. The turns in the store are the truth; this is a copy that can be made again.
+ * The cost of turns: each turn as a few numbers, cached between calls, so that a report reads only the turns of
+ * conversations that have changed since the last one. The turns in the store are the truth; this is a copy that can be
+ * rebuilt.
  *
- * Tokens are a turn's own and those of its sub-agents. Some agents count sub-agents into the turn, some tell of them beside it: a
- * turn that has used less than its messages together is of the second kind, and theirs are added. Where an agent states what was
- * used since its last statement, nothing is added: what sub-agents used in the background is in a later turn's, and counts as theirs there.
+ * Tokens are a turn's own and those of its sub-agents. Some agents count sub-agents into the turn, some report them
+ * separately: a turn with fewer tokens than its messages together is of the second kind, and theirs are added. If an
+ * agent states its usage since its last statement, nothing is added: what sub-agents used in the background is in a
+ * later turn's usage, and counts there.
  */
 
 import {

@@ -1,16 +1,16 @@
 /**
- * Cursors and selections of people and agents: where somebody is in a block's text. Ephemeral: kept in memory, never
- * stored, gone after `limits.cursorTtlMs` without a word from their owner.
+ * Cursors and selections of people and agents in a block's text. Ephemeral: kept in memory, never stored, removed
+ * `limits.cursorTtlMs` after their owner's last update.
  *
- * A cursor is set by its owner, or by an edit: it is then behind what was written.
+ * A cursor is set by its owner, or by an edit of its owner: then it is at the end of the edit.
  *
- * Invariant: a cursor's offsets are those of the committed text that listeners were last told of. Every op that is told
- * moves them along; a cursor stands before what is inserted right there by others, and collapses to where its text was.
+ * Invariant: a cursor's offsets refer to the committed text that was last emitted to listeners. Every emitted op moves them: a
+ * cursor stays before what others insert at its position, and collapses when its text is deleted.
  */
 
 import type { Block } from "../model/block.ts";
 import type { Change } from "../model/change.ts";
-import type { Cursor, FarCursor } from "../model/cursor.ts";
+import type { Cursor, RemoteCursor } from "../model/cursor.ts";
 import type { AgentId, BlockId, ConversationId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { type Op, splicesOf } from "../model/op.ts";
@@ -27,7 +27,7 @@ interface Kept {
   expiresAt: number;
 }
 
-/** The agent of changes on disk: it is nowhere. */
+/** The agent of changes on disk: it has no cursor. */
 const NOBODY = "disk";
 
 export class Cursors {
@@ -36,15 +36,15 @@ export class Cursors {
   readonly #listeners = new Set<(conversation: ConversationId) => void>();
   readonly #stopListening: () => void;
   #cancelSweep: (() => void) | undefined;
-  /** Told what owners of cursors have said here; not what follows from edits, nor what comes from other nodes. */
-  onSaid: ((said: FarCursor) => void) | undefined;
+  /** Called when an owner sets a cursor here, not when an edit or another node moves it. */
+  onSet: ((said: RemoteCursor) => void) | undefined;
 
   constructor(kernel: Kernel) {
     this.#env = kernel.env;
     this.#stopListening = kernel.listen((change) => this.#follow(change));
   }
 
-  /** Calls back whenever a cursor of a conversation was set, moved by its owner, or has gone. Not for moves by edits. */
+  /** Calls back when a cursor of a conversation was set or removed, not when edits by others move it. */
   listen(listener: (conversation: ConversationId) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -58,8 +58,8 @@ export class Cursors {
   }
 
   /**
-   * An agent has one cursor. `version` is what the offsets belong to, `ops` the block's ops after it as far as the caller
-   * has heard of them: from here on the cursor follows by itself.
+   * Sets an agent's only cursor. `version` is the block version of the offsets, `ops` the block's later ops as far as the caller
+   * knows them; from then on the cursor moves with each commit.
    */
   set(
     cursor: Cursor,
@@ -69,23 +69,23 @@ export class Cursors {
   ): Cursor | Problem {
     const kept = this.#put({ cursor, conversation, version }, ops);
     if (isProblem(kept)) return kept;
-    this.onSaid?.({ cursor: kept.cursor, conversation, version: kept.version });
+    this.onSet?.({ cursor: kept.cursor, conversation, version: kept.version });
     return kept.cursor;
   }
 
   remove(agent: AgentId): boolean {
     const kept = this.#drop(agent);
-    if (kept) this.onSaid?.({ cursor: kept.cursor, conversation: kept.conversation, version: 0 });
+    if (kept) this.onSet?.({ cursor: kept.cursor, conversation: kept.conversation, version: 0 });
     return kept !== undefined;
   }
 
-  /** What somebody has said at another node. */
-  setFar(said: FarCursor, ops: readonly Op[]): void {
+  /** A cursor that was set on another node. */
+  setRemote(said: RemoteCursor, ops: readonly Op[]): void {
     if (said.version === 0) this.#drop(said.cursor.agent);
     else this.#put(said, ops);
   }
 
-  #put({ cursor, conversation, version }: FarCursor, ops: readonly Op[]): Kept | Problem {
+  #put({ cursor, conversation, version }: RemoteCursor, ops: readonly Op[]): Kept | Problem {
     this.#dropOld();
     const known = this.#kept.get(cursor.agent);
     if (known === undefined && this.#kept.size >= limits.cursors) {
@@ -127,7 +127,7 @@ export class Cursors {
     for (const kept of this.#kept.values()) if (renewed.includes(kept.cursor.block)) clamp(kept, blocks);
   }
 
-  /** Who edits is there: models have no cursor of their own accord, and others want to see where they are at work. */
+  /** Sets a cursor where an agent edits: models never set one, and people want to see where they work. */
   #meet(conversation: ConversationId, block: BlockId, { agent, body, version }: Op): void {
     if (body.type !== "splice" || agent === NOBODY) return;
     const last = body.splices.at(-1);
@@ -156,7 +156,7 @@ export class Cursors {
     for (const [agent, { expiresAt }] of this.#kept) if (expiresAt <= now) this.#drop(agent);
   }
 
-  /** One timer for all: cursors that fall silent disappear even if nobody asks. */
+  /** One timer for all cursors, so that expired ones disappear even if nothing else happens. */
   #arm(): void {
     if (this.#cancelSweep || this.#kept.size === 0) return;
     const next = Math.min(...[...this.#kept.values()].map(({ expiresAt }) => expiresAt));
@@ -173,7 +173,7 @@ export class Cursors {
   }
 }
 
-/** Its own writer is carried behind what it inserts; everybody else stays in front of it. */
+/** Moves a cursor: its owner's insertions push it forward, other people's at the same place do not. */
 function move(kept: Kept, op: Op): void {
   if (op.version <= kept.version) return;
   const { cursor } = kept;
@@ -185,7 +185,7 @@ function move(kept: Kept, op: Op): void {
   kept.version = op.version;
 }
 
-/** What happened to the text is not known any more: the cursor stays where it is, inside the text. */
+/** The ops are missing, so the cursor keeps its offset, within the text. */
 function clamp(kept: Kept, blocks: readonly Block[]): void {
   const block = blocks.find(({ id }) => id === kept.cursor.block);
   if (block === undefined) return;

@@ -1,10 +1,10 @@
 /**
- * Deleted conversations. Deleting marks the record, by an op like any other, so that every node that plans a write to it
- * learns of it; from then on the conversation is hidden from everybody. Within its undo time it can be restored as it was.
- * After that it is removed from the store, at once and for ever, and its id is never given again.
+ * Deleted conversations. Deleting marks the record with an op, so that every node that plans a write sees it; from then on the
+ * conversation is hidden. Within its undo time it can be restored unchanged. After that it is removed from the store for good,
+ * and its id is never used again.
  *
- * Invariant: an entry of the store's log (`DeletionLog`) is there whenever a record is marked, so that a look at that log, which is
- * short, finds all that is hidden and all that is to be removed, whoever was killed in between.
+ * Invariant: every marked record has an entry in the store's `DeletionLog`. That log is short, and reading it finds everything that
+ * is hidden or due for removal, even if a process was killed halfway.
  */
 
 import type { Conversation, Deleted } from "../model/conversation.ts";
@@ -20,10 +20,10 @@ interface Host {
   readonly env: Env;
   readonly store: Store;
   write<T>(conversation: ConversationId, write: Write<T>): Promise<T | Problem>;
-  /** What the kernel has of a conversation may be old: another node has written. */
+  /** The kernel's state of a conversation may be outdated: another node has written. */
   wake(conversation: ConversationId): Promise<void>;
   emitRecord(record: Conversation): void;
-  /** Lets go of what it has of a conversation that was removed. */
+  /** Drops all state of a removed conversation. */
   forget(conversation: ConversationId): void;
 }
 
@@ -35,7 +35,7 @@ export class Deletions {
   #cancelSweep: (() => void) | undefined;
   #sweeping: Promise<readonly ConversationId[]> | undefined;
   #isClosed = false;
-  /** Told of each conversation that was removed. */
+  /** Called for each conversation that was removed. */
   onRemoved: ((conversation: ConversationId, deleted: Deleted) => void) | undefined;
   onFault: (error: unknown) => void = () => undefined;
 
@@ -43,7 +43,7 @@ export class Deletions {
     this.#host = host;
   }
 
-  /** What must not be found: for queries over several conversations. */
+  /** For queries over several conversations: those that must not be found. */
   get except(): { readonly except?: readonly ConversationId[] } {
     return this.#hidden.size === 0 ? {} : { except: [...this.#hidden.keys()] };
   }
@@ -54,7 +54,7 @@ export class Deletions {
     return deleted && deletedProblem(id, deleted);
   }
 
-  /** What an earlier run has left hidden is known before the first answer. */
+  /** Resolves when conversations hidden by an earlier run are known. */
   async ready(): Promise<void> {
     if (this.#isLoaded) return;
     this.#loading ??= this.look().finally(() => {
@@ -67,7 +67,7 @@ export class Deletions {
     return this.#isLoaded;
   }
 
-  /** Takes in a record that was committed, here or elsewhere. */
+  /** A record was committed, here or on another node. */
   onCommit({ id, deleted }: Conversation): void {
     if (deleted) {
       this.#hidden.set(id, deleted);
@@ -75,7 +75,7 @@ export class Deletions {
     } else if (this.#hidden.size > 0) this.#hidden.delete(id);
   }
 
-  /** Looks what was deleted and restored by other nodes, or before this start. */
+  /** Reads what other nodes, or an earlier run, deleted and restored. */
   async look(): Promise<void> {
     const { store } = this.#host;
     const waiting = new Set((await store.deletions.waiting()).map(({ conversation }) => conversation));
@@ -128,7 +128,7 @@ export class Deletions {
     return answer;
   }
 
-  /** Removes what nobody can restore any more; the ids. To be called now and then, at any node. */
+  /** Removes conversations whose undo time is over. Returns their ids. Call it now and then, on any node. */
   sweep(): Promise<readonly ConversationId[]> {
     this.#sweeping ??= this.#sweepOnce().finally(() => {
       this.#sweeping = undefined;
@@ -152,7 +152,7 @@ export class Deletions {
         this.#sweepAt(deleted.until);
         continue;
       }
-      // First: an import that comes in between finds the conversation, or that its session was deleted.
+      // Before the removal, so that a concurrent import finds either the conversation or this entry.
       for (const [provider, session] of everySession(record))
         await store.deletions.note({
           ...entry,
@@ -168,7 +168,7 @@ export class Deletions {
     return removed;
   }
 
-  /** What is under way is done afterwards; the rest is for the next start, or for another node. */
+  /** Finishes the running sweep; the rest is left to the next start or to another node. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelSweep?.();
@@ -190,7 +190,7 @@ export class Deletions {
   }
 }
 
-/** When the conversation of a provider's session was deleted; undefined: it was not. */
+/** When the conversation of a provider's session was deleted, if it was. */
 export async function sessionDeletedAt(
   store: Store,
   provider: string,
@@ -199,12 +199,12 @@ export async function sessionDeletedAt(
   return (await store.deletions.find(sessionName(provider, session)))?.at;
 }
 
-/** The name of an entry that remembers a session of a removed conversation. No conversation is called so. */
+/** The log entry that remembers a session of a removed conversation. No conversation id contains a space. */
 function sessionName(provider: string, session: string): string {
   return `session ${provider} ${session}`;
 }
 
-/** Why a write is not planned. */
+/** Why a write may not be planned. */
 export function refusedWrite(
   isThere: boolean,
   record: Conversation,
@@ -215,7 +215,7 @@ export function refusedWrite(
   return deleted && !restores ? deletedProblem(id, deleted) : undefined;
 }
 
-/** Why a conversation that is not in the store is not, if it was removed. */
+/** The problem for a missing conversation that was removed. */
 export async function removedProblem(store: Store, id: ConversationId): Promise<Problem | undefined> {
   const deletion = await store.deletions.find(id);
   if (deletion?.removedAt === undefined) return undefined;

@@ -1,5 +1,6 @@
 /**
- * What a draft is planned on, what it is given, and what it says when that is not enough. Only shapes: base-state.ts has the state.
+ * The interfaces of a draft: what it is planned on, its inputs, and `Missing`, which it throws if something is not loaded.
+ * Types only: the state is in base-state.ts.
  */
 
 import type { Block } from "../model/block.ts";
@@ -9,16 +10,16 @@ import type { JsonObject } from "../model/json.ts";
 import type { Kind, Role, Status } from "../model/kind.ts";
 import type { BlockText } from "../text/block-text.ts";
 
-/** What a draft is planned on. `undefined` is "not loaded", null is "does not exist". */
+/** The state a draft is planned on. `undefined` means not loaded, null means it does not exist. */
 export interface DraftBase {
   readonly conversation: ConversationId;
   readonly record: Conversation;
   block(id: BlockId): Block | null | undefined;
   text(id: BlockId): BlockText | undefined;
   turn(id: string): Turn | undefined;
-  /** Whether other nodes' commits were looked for, for the write that is planned now. */
+  /** Whether other nodes' commits were already read for the write being planned. */
   isFresh(): boolean;
-  /** The unit that an agent's next append, or next edit in a burst, belongs to; undefined starts a new one. */
+  /** The undo step that an agent's next append, or next edit in a burst, belongs to; undefined starts a new one. */
   openUnit(block: BlockId, agent: AgentId, type: "append" | "burst"): number | undefined;
 }
 
@@ -33,7 +34,7 @@ export interface NewBlock {
   readonly metadata?: JsonObject;
 }
 
-/** A unit as it stands after the draft. */
+/** An undo step after the draft. */
 export interface DraftedUnit {
   readonly block: BlockId;
   readonly agent: AgentId;
@@ -41,7 +42,7 @@ export interface DraftedUnit {
   readonly unit: number;
 }
 
-/** Thrown by a draft, caught by the write queue alone: this must be loaded first. `news`: what other nodes committed. */
+/** Thrown by a draft, caught only by the write queue: this must be loaded first. `news`: other nodes' commits. */
 export class Missing {
   readonly what:
     | { readonly block: BlockId }

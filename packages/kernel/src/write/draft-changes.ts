@@ -1,9 +1,8 @@
 /**
- * What the plans of one draft have changed so far: ops, blocks, turns, units and the conversation's record. What one plan has
- * changed can be taken back, as if it had not run; a text that it has changed is not what is committed any more, and is
- * loaded again.
+ * The changes of a draft's plans so far: ops, blocks, turns, undo steps and the conversation's record. One plan can be rolled
+ * back as if it had not run; the texts that it changed are invalidated and loaded again.
  *
- * It checks nothing: what may be changed is the draft's to know.
+ * It checks nothing: the draft does.
  */
 
 import type { Block } from "../model/block.ts";
@@ -13,7 +12,7 @@ import type { Op } from "../model/op.ts";
 import type { BlockText } from "../text/block-text.ts";
 import type { DraftedUnit } from "./draft-base.ts";
 
-/** How one plan is taken back: what its changes have replaced, newest last. */
+/** For the rollback of one plan: the replaced values, newest last. */
 type Replaced =
   | { readonly block: BlockId; readonly before: Block | undefined }
   | { readonly turn: string; readonly before: Turn | undefined };
@@ -26,19 +25,19 @@ const NO_BLOCKS: readonly Block[] = [];
 const NO_TURNS: readonly Turn[] = [];
 
 export class DraftChanges {
-  /** The conversation as it stands after all of them. */
+  /** The record after all changes. */
   record: Conversation;
-  // Most drafts are one append to a text that nobody has loaded, and there are more of them than of anything else: what
-  // they do not need is not made. An array that begins empty has room for many; one that begins with its first does not.
+  // Most drafts are one append to a text that is not loaded, and they are very frequent, so collections are created only when
+  // they are needed. An array literal with one element allocates no spare capacity; an empty one that grows does.
   #ops: Op[] = NO_OPS;
   #units: DraftedUnit[] = NO_UNITS;
   #touched: Set<BlockText> | undefined;
   #invalidated: Set<BlockText> | undefined;
   #turns: Map<string, Turn> | undefined;
-  /** The blocks as drafted, in the order in which they were first changed: one by itself, several in a map. */
+  /** The drafted blocks in the order of their first change: a single one here, several in `#blocks`. */
   #block: Block | undefined;
   #blocks: Map<BlockId, Block> | undefined;
-  // How things stood before the plan at hand.
+  // State before the current plan.
   #opsBefore = 0;
   #unitsBefore = 0;
   #recordBefore: Conversation;
@@ -74,7 +73,7 @@ export class DraftChanges {
     return this.#touched ?? NO_TEXTS;
   }
 
-  /** Texts that a plan has changed and then given up. */
+  /** Texts that a rolled-back plan has changed. */
   get invalidated(): ReadonlySet<BlockText> {
     return this.#invalidated ?? NO_TEXTS;
   }
@@ -92,7 +91,7 @@ export class DraftChanges {
     return this.#turns?.get(id);
   }
 
-  /** The newest unit of an agent in a block. */
+  /** An agent's newest undo step in a block. */
   unitOf(id: BlockId, agent: AgentId): DraftedUnit | undefined {
     for (let at = this.#units.length - 1; at >= 0; at--) {
       const unit = this.#units[at] as DraftedUnit;
@@ -133,7 +132,7 @@ export class DraftChanges {
     this.#touchedNow.push(text);
   }
 
-  /** From here on it is another plan that changes things. */
+  /** Starts the next plan. */
   begin(): void {
     this.#opsBefore = this.#ops.length;
     this.#unitsBefore = this.#units.length;
@@ -144,7 +143,7 @@ export class DraftChanges {
     this.#touchedNow = undefined;
   }
 
-  /** Takes back what the plan at hand has changed. */
+  /** Reverts the changes of the current plan. */
   rollBack(): void {
     if (this.#touchedNow) this.#invalidated = new Set([...this.invalidated, ...this.#touchedNow]);
     this.#ops = this.#opsBefore === 0 ? NO_OPS : this.#ops.slice(0, this.#opsBefore);

@@ -1,11 +1,11 @@
 /**
- * A draft: the ops that one batch of writes comes to, planned in memory on top of the committed state.
+ * A draft: the ops of one batch of writes, planned in memory on top of the committed state.
  *
- * A plan calls the methods here. Each checks what it is asked for and answers with the block as it then is, or with a
- * problem; a plan that answers with a problem leaves nothing behind. Nothing is durable and nobody hears of it until the
- * write queue has committed the batch.
+ * A plan calls the methods here. Each checks its arguments and returns the changed block, or a problem; a plan that returns a
+ * problem changes nothing. Nothing is durable or emitted until the write queue has committed the batch.
  *
- * A plan may look only at what is in memory: what is not, is `Missing`, and the queue loads it and plans again.
+ * A plan is synchronous and sees only what is in memory. If something is not, the draft throws `Missing`; the queue loads it and
+ * plans again.
  */
 
 import { applyOp, applyToConversation } from "../model/apply.ts";
@@ -68,17 +68,17 @@ export class Draft {
     return this.#answers;
   }
 
-  /** Texts that this draft has changed: invalidated if the batch does not commit. */
+  /** Texts that this draft has changed: invalid if the batch is not committed. */
   get touched(): ReadonlySet<BlockText> {
     return this.#changes.touched;
   }
 
-  /** Texts that a plan has changed and then given up: invalidated whatever becomes of the batch. */
+  /** Texts that a rolled-back plan has changed: invalid even if the batch is committed. */
   get invalidated(): ReadonlySet<BlockText> {
     return this.#changes.invalidated;
   }
 
-  /** Units as they stand after this draft, for the queue to remember. */
+  /** Undo steps after this draft, for the queue to remember. */
   get units(): readonly DraftedUnit[] {
     return this.#changes.units;
   }
@@ -95,7 +95,7 @@ export class Draft {
     return this.#at;
   }
 
-  /** The ops that follow in this plan carry that time: what is imported happened then. */
+  /** Sets the time of the following ops, for imports of past events. */
   dated(at: number): void {
     this.#at = at;
     const { record } = this.#changes;
@@ -110,13 +110,13 @@ export class Draft {
     return this.#changes.turns;
   }
 
-  /** Keeps the answer of the plan that was run last, to be given again to the same key. */
+  /** Stores the last plan's answer, for requests that repeat its key. */
   answered(key: string, answer: Json): void {
     if (this.#answers === NO_ANSWERS) this.#answers = [{ key, answer }];
     else this.#answers.push({ key, answer });
   }
 
-  /** Runs one plan: its ops stay if it succeeds, and none of them if it answers with a problem. */
+  /** Runs one plan: keeps all its ops if it succeeds, none if it returns a problem. */
   plan(agent: AgentId, at: number, write: { plan(draft: Draft): unknown }): unknown {
     this.#changes.begin();
     this.#agent = agent;
@@ -171,7 +171,7 @@ export class Draft {
     return made;
   }
 
-  /** Text of a stream: behind what the agent wrote last, never simply at the end. */
+  /** Appends streamed text after the agent's own last character, not at the end of the text. */
   append(id: BlockId, text: string): Block | Problem {
     const found = this.block(id);
     if (isProblem(found)) return found;
@@ -200,7 +200,7 @@ export class Draft {
     return this.#push(promoted, { type: "splice", splices, update, anchor }, "append");
   }
 
-  /** Changes of the text at given places, as one unit. The splices apply one after the other. */
+  /** Changes the text as one undo step. The splices apply one after the other. */
   splice(id: BlockId, splices: readonly Splice[]): Block | Problem {
     const refused = checkSplices(this.text(id), splices);
     if (refused) return refused;
@@ -219,7 +219,7 @@ export class Draft {
     const loaded = this.#loaded(id);
     this.#changes.touch(loaded);
     const merged = loaded.mergeUpdate(update);
-    // A replica may have got from another node what this one has not heard of yet.
+    // The replica may have received changes from another node that this one has not read yet.
     if (isProblem(merged) && merged.problem !== "invalid" && !this.#base.isFresh()) {
       throw new Missing({ news: true });
     }
@@ -231,7 +231,7 @@ export class Draft {
     return this.#push(promoted, { type: "splice", splices, update }, "burst");
   }
 
-  /** From now on the block's text is a CRDT document. Does nothing where it already is one. */
+  /** Turns the block's text into a CRDT document, unless it already is one. */
   promote(id: BlockId): Block | Problem {
     const block = this.block(id);
     if (isProblem(block) || block.promoted) return block;
@@ -255,7 +255,7 @@ export class Draft {
     return next;
   }
 
-  /** A result that is whole ends the call that waits for it. */
+  /** A complete result ends the call that waits for it. */
   #giveResult({ kind, parent, status, metadata }: Block): void {
     if (!isEnded(status) || parent === null || !RESULT_KINDS.includes(kind)) return;
     const call = this.block(parent);
@@ -266,7 +266,7 @@ export class Draft {
     this.status(call.id, isError ? "error" : "done", isError ? { reason: "failed" } : {});
   }
 
-  /** Its agent is back after it was ended for being away. */
+  /** Whether the block ended with its agent's lease, and the agent is back. */
   #mayGoOn(block: Block): boolean {
     return isLapsed(block) && block.agent === this.#agent;
   }
@@ -297,7 +297,7 @@ export class Draft {
     return this.#push(block, { type: "prune", pruned });
   }
 
-  /** Takes back (or, for redo, puts back) the agent's last unit in this block. */
+  /** Undoes or redoes the agent's last undo step in this block. */
   undo(
     id: BlockId,
     type: "undo" | "redo",

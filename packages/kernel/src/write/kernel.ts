@@ -1,9 +1,9 @@
 /**
- * The kernel: the one write path. Adapters, models, people and tools all go through `write` (or `append`, which gathers
- * streamed pieces into writes). It checks, plans, commits to the store, then tells listeners: in that order. Nobody hears
- * of a change that is not committed, and readers see committed text only.
+ * The kernel: the one write path. Adapters, models, people and tools all use `write` (or `append`, which batches streamed pieces
+ * into writes). It checks, plans, commits to the store and then emits the change to listeners, in that order. Listeners and
+ * readers only ever see committed state.
  *
- * It does no I/O of its own: the store is a port, and time, timers and randomness come in with `env`.
+ * It does no I/O of its own: the store is a port, and time, timers and randomness come from `env`.
  */
 
 import { type Block, isLapsed, type WholeBlock } from "../model/block.ts";
@@ -42,15 +42,15 @@ import { OpenQueues } from "./open-queues.ts";
 import { unreadProblem } from "./outcome.ts";
 import type { Write } from "./write.ts";
 
-export type Listener = (change: Change) => void;
+type Listener = (change: Change) => void;
 
 export class Kernel {
   readonly env: Env;
   readonly store: Store;
   readonly deletions: Deletions;
-  /** The name of this node, where several share the store: see nodes.ts. */
+  /** This node's name, if several share the store: see nodes.ts. */
   node: string | undefined;
-  /** Told of bugs in listeners. Where nobody is, the program learns of them. */
+  /** Called with errors that listeners throw. By default they crash the program. */
   onFault: (error: unknown) => void = (error) =>
     this.env.soon(() => {
       throw error;
@@ -78,7 +78,7 @@ export class Kernel {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The one write path. Answered when the commit is durable. */
+  /** The one write path. Resolves when the commit is durable. */
   write<T>(conversation: ConversationId, write: Write<T>): Promise<T | Problem> {
     const { behind, agent } = write;
     if (behind === undefined || behind.length === 0) return this.#queues.open(conversation).write(write);
@@ -93,7 +93,7 @@ export class Kernel {
     return this.#queues.open(conversation).write({ ...write, plan });
   }
 
-  /** Writes to one block: what the agent has streamed into it so far comes first. */
+  /** Writes to one block, after everything the agent has streamed into it. */
   writeBlock<T>(id: BlockId, write: Write<T>): Promise<T | Problem> {
     const parts = parseBlockId(id);
     if (!parts) return Promise.resolve(notAnIdProblem(id));
@@ -109,7 +109,7 @@ export class Kernel {
     return isProblem(answer) ? answer : answer.conversation;
   }
 
-  /** Writes the first ops of a new conversation. With a key its id follows from the key: sent again, it is found again. */
+  /** Writes the first ops of a new conversation. With a key, the id is derived from it, so a repeated request finds it. */
   openConversation<T>(
     agent: AgentId,
     key: string | undefined,
@@ -134,7 +134,7 @@ export class Kernel {
     return this.block(id).then((block) => (isProblem(block) ? block : this.#accept(block, agent, text)));
   }
 
-  /** As `append`, for who knows the block: it is there, and open as far as its writer knows. What is not so is told later. */
+  /** Like `append`, but does not look at the block: the caller knows that it is open. A refusal is reported later. */
   stream(id: BlockId, agent: AgentId, text: string): Problem | undefined {
     return this.#appender.append(id, agent, text);
   }
@@ -146,14 +146,14 @@ export class Kernel {
     return this.#appender.append(id, agent, text) ?? block;
   }
 
-  /** Waits until what `agent` has appended to the block is durable; the version, or why it was refused. Not for ever. */
+  /** Waits until the agent's appends to the block are durable. Returns the version, or why they were refused; bounded in time. */
   drain(id: BlockId, agent: AgentId): Promise<number | Problem | undefined> {
     return this.#appender.drain(id, agent);
   }
 
-  /** Whatever `agent` reads next has what it has appended before, as far as the store takes it. */
-  settled(agent: AgentId): Promise<void> {
-    return this.#appender.settled(agent);
+  /** Waits for the agent's appends, so that it reads its own writes next. */
+  flushed(agent: AgentId): Promise<void> {
+    return this.#appender.flushed(agent);
   }
 
   async conversation(id: ConversationId): Promise<Conversation | Problem> {
@@ -179,7 +179,7 @@ export class Kernel {
     const parts = parseBlockId(id);
     if (!parts) return notAnIdProblem(id);
     const { conversation } = parts;
-    // Without waiting where that can be: pieces of a stream come by here, and keep their order.
+    // Avoids an await if possible: appends pass here, and must stay in order.
     const gone = this.deletions.isReady
       ? this.deletions.refusal(conversation)
       : await this.#gone(conversation);
@@ -189,12 +189,12 @@ export class Kernel {
     return block ?? this.#absent(conversation, `block ${id} does not exist`, { block_id: id });
   }
 
-  /** Committed blocks that fit a query. */
+  /** Committed blocks that match a query. */
   blocks(query: BlockQuery): Promise<readonly Block[] | Problem> {
     return this.#read(() => this.store.blocks({ ...query, ...this.deletions.except }));
   }
 
-  /** All blocks of a conversation, oldest first: read a part at a time, so that who writes elsewhere does not wait. */
+  /** All blocks of a conversation, oldest first, read in parts so that other writers do not wait. */
   async allBlocks(conversation: ConversationId): Promise<readonly Block[] | Problem> {
     const all: Block[] = [];
     for (;;) {
@@ -211,7 +211,7 @@ export class Kernel {
     return this.#read(() => this.store.search({ ...query, ...this.deletions.except }));
   }
 
-  /** The committed block with its committed text, of one version. */
+  /** The committed block and its text, both of the same version. */
   async read(id: BlockId): Promise<{ readonly block: Block; readonly text: Text } | Problem> {
     for (let tries = 0; tries < limits.replans; tries++) {
       const block = await this.block(id);
@@ -223,7 +223,7 @@ export class Kernel {
       if (isProblem(now)) return now;
       const { text, version } = loaded.committed;
       if (now.version === version) return { block: now, text };
-      // Another node has written: what we hold of the one or of the other is old.
+      // Another node has written: either the text or the record is outdated.
       if (version > now.version) await this.wake(now.conversation);
       else if (loaded.version === version) this.#texts.dropId(id);
     }
@@ -243,7 +243,7 @@ export class Kernel {
     return gone ?? this.#read(() => this.store.log(id, after));
   }
 
-  /** The CRDT state of a block for a merging replica; promotes the block if need be. */
+  /** A block's CRDT state for a merging replica; promotes the block if necessary. */
   async mergeState(
     id: BlockId,
     agent: AgentId,
@@ -275,26 +275,26 @@ export class Kernel {
       if (isProblem(failed)) return failed;
       const loaded = this.#texts.peek(id);
       if (loaded?.undo && loaded.version === loaded.committed.version) return loaded.undo;
-      await this.wake(read.block.conversation); // behind the batch that is under way
+      await this.wake(read.block.conversation); // waits for the batch in flight
     }
     return problem("busy", `block ${id} changes faster than it can be read; try again`);
   }
 
   /**
-   * Compacts a promoted block's history into a snapshot, except for its last `keepUnits` units. What the block is does not
-   * change; what lies before the compaction can no longer be undone.
+   * Compacts a promoted block's history into a snapshot, except for its last `keepUnits` undo steps. The block does not change;
+   * edits before the compaction can no longer be undone.
    */
   compact(id: BlockId, keepUnits = 0): Promise<Problem | undefined> {
     return this.#compaction.compact(id, keepUnits);
   }
 
-  /** Compacts what has been finished and quiet for long, or has gathered much history. To be called now and then. */
+  /** Removes deleted conversations and compacts histories. Call it now and then. */
   async maintain(): Promise<number> {
     await this.deletions.sweep();
     return this.#compaction.sweep();
   }
 
-  /** Tells this kernel that another node may have committed to a conversation. */
+  /** Reads what another node may have committed to a conversation. */
   async wake(conversation: ConversationId): Promise<void> {
     await this.#queues.get(conversation)?.refresh();
   }
@@ -305,13 +305,13 @@ export class Kernel {
   }
 
   /**
-   * From here on listeners hear everything of a conversation, also what other nodes commit, until the returned function is
-   * called. Whoever reads and then relies on being told follows first. Where one node has the store, that is always so.
+   * Emits all changes of a conversation, including other nodes' commits, until the returned function is called. To read and then
+   * stay up to date, follow first. With a single node this is always the case.
    */
   async follow(id: ConversationId): Promise<(() => void) | Problem> {
     if (!this.isShared) return () => undefined;
     const stop = this.#queues.follow(id);
-    // A queue tells what comes after the record that it has: it has one from now on, and keeps it.
+    // A queue emits what comes after the record it has loaded, so load one now.
     const queue = this.#queues.open(id);
     await queue.refresh();
     if (queue.record !== undefined) return stop;
@@ -320,35 +320,35 @@ export class Kernel {
     return isProblem(there) ? there : problem("busy", `conversation ${id} could not be opened; try again`);
   }
 
-  /** The conversations that are open here, and where they stand as far as is known here. */
+  /** The conversations that are open here, each with the seq known here. */
   open(): ReadonlyMap<ConversationId, number> {
     return this.#queues.seqs();
   }
 
   /**
-   * Another node has committed up to `seq`. Followers are told; where there are none, and nobody writes here, what is kept of
-   * the conversation is let go of, and the next one who wants it reads it.
+   * Another node has committed up to `seq`. Reads and emits the changes if someone follows the conversation or writes to it here;
+   * otherwise drops it from memory.
    */
-  async heard(id: ConversationId, seq: number): Promise<void> {
+  async catchUp(id: ConversationId, seq: number): Promise<void> {
     const queue = this.#queues.get(id);
     if (queue === undefined || (queue.record?.seq ?? 0) >= seq) return;
     if (queue.idle && !queue.isBusy && !this.#queues.isFollowed(id)) this.#queues.forget(id);
     else await queue.refresh();
   }
 
-  /** Emits where a conversation stands that is not open here: for lists. What is open is told op by op. */
+  /** Emits only the record of a conversation that is not open here, for lists. Open ones emit their ops. */
   emitRecord(record: Conversation): void {
     const { id } = record;
     if (this.#queues.get(id)) return;
     this.#emit({ conversation: id, seq: record.seq, record, ops: [], blocks: [], turns: [] });
   }
 
-  /** A conversation that was removed: nothing of it is kept here either. */
+  /** Drops all state of a removed conversation. */
   forget(id: ConversationId): void {
     this.#queues.forget(id);
   }
 
-  /** Everything accepted is durable; nothing may be written afterwards. */
+  /** Waits until everything accepted is durable. Nothing may be written afterwards. */
   async close(): Promise<void> {
     await this.deletions.close();
     await this.#appender.drainAll();
@@ -362,18 +362,18 @@ export class Kernel {
       try {
         listener(change);
       } catch (error) {
-        // A bug of that listener: the commit stands, and its writers and other listeners have nothing to do with it.
+        // A listener's bug affects neither the commit nor the other listeners.
         this.onFault(error);
       }
     }
   };
 
-  /** Why nothing of a conversation can be read. */
+  /** Why a conversation cannot be read, if it is deleted. */
   async #gone(id: ConversationId): Promise<Problem | undefined> {
     return (await this.#read(async () => null)) ?? this.deletions.refusal(id);
   }
 
-  /** Why something is not there: it was deleted, or it never was. */
+  /** The problem for something missing: it was deleted, or never existed. */
   async #absent(id: ConversationId, words: string, details: Record<string, unknown>): Promise<Problem> {
     const removed = await this.#read(() => removedProblem(this.store, id));
     return removed ?? problem("not_found", words, details);

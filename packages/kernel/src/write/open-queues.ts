@@ -1,6 +1,6 @@
 /**
- * The write queues of the conversations that are open here, bounded in number: those that have not been used for longest leave
- * first. One that somebody follows, or that has something to do, stays. What a queue does is its own business.
+ * The write queues of the conversations that are open here. Their number is bounded: the least recently used are dropped first,
+ * except those that someone follows or that have work to do.
  */
 
 import type { Change } from "../model/change.ts";
@@ -12,7 +12,7 @@ import type { TextCache } from "../text/text-cache.ts";
 import { Scheduler } from "./scheduler.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/** Of the queues that may be open, those that stay when the others are let go of. */
+/** The share of queues that stay when idle ones are dropped. */
 const KEPT_SHARE = 0.75;
 
 export class OpenQueues {
@@ -23,7 +23,7 @@ export class OpenQueues {
   readonly #scheduler: Scheduler;
   readonly #queues = new Map<ConversationId, WriteQueue>();
   #uses = 0;
-  /** Conversations of which somebody must hear everything, with how many do. Empty where one node has the store. */
+  /** Followed conversations, with the number of followers. Empty with a single node. */
   readonly #followed = new Map<ConversationId, number>();
 
   constructor(env: Env, store: Store, texts: TextCache, emit: (change: Change) => void) {
@@ -62,14 +62,14 @@ export class OpenQueues {
     this.#queues.delete(conversation);
   }
 
-  /** Where each conversation stands, as far as is known here. */
+  /** The seq of each open conversation, as known here. */
   seqs(): ReadonlyMap<ConversationId, number> {
     const seqs = new Map<ConversationId, number>();
     for (const [id, { record }] of this.#queues) seqs.set(id, record?.seq ?? 0);
     return seqs;
   }
 
-  /** Its queue stays until the returned function is called. */
+  /** Keeps the queue open until the returned function is called. */
   follow(id: ConversationId): () => void {
     this.#followed.set(id, (this.#followed.get(id) ?? 0) + 1);
     let isOver = false;
@@ -86,7 +86,7 @@ export class OpenQueues {
     return this.#followed.has(id);
   }
 
-  /** Waits until nothing is under way. */
+  /** Waits until nothing is in flight. */
   async drain(): Promise<void> {
     await Promise.all(
       [...this.#queues.values()]
@@ -95,7 +95,7 @@ export class OpenQueues {
     );
   }
 
-  /** Lets go of a good part at once: looking at all of them takes time. */
+  /** Drops many at once, because it has to look at all of them. */
   #forgetIdle(): void {
     const idle = [...this.#queues.values()].filter(
       (queue) => queue.idle && !this.#followed.has(queue.conversation),

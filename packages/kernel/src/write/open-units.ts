@@ -1,6 +1,6 @@
 /**
- * Open units: which unit an agent's next append, or next edit in a burst, belongs to. Kept for each block and agent that
- * wrote lately; who is not among them starts a new unit.
+ * Open undo steps (units): the one that an agent's next append, or next edit in a burst, belongs to. Kept for recent writers of each
+ * block; any other writer starts a new one.
  */
 
 import type { AgentId, BlockId } from "../model/ids.ts";
@@ -11,9 +11,9 @@ interface Unit {
   readonly agent: AgentId;
   type: DraftedUnit["type"];
   unit: number;
-  /** When it was last written to. Only bursts end by themselves. */
+  /** The last write, for bursts: only they end with time. */
   at: number;
-  /** That of another agent in the same block. */
+  /** Another agent's, in the same block. */
   readonly next: Unit | undefined;
 }
 
@@ -25,7 +25,7 @@ export class OpenUnits {
     this.#monotonic = monotonic;
   }
 
-  /** The unit that goes on, if one does. */
+  /** The open undo step, if there is one. */
   get(block: BlockId, agent: AgentId, type: "append" | "burst"): number | undefined {
     const open = this.#find(block, agent);
     if (open?.type !== type) return undefined;
@@ -33,7 +33,7 @@ export class OpenUnits {
     return open.unit;
   }
 
-  /** What was committed. */
+  /** Remembers the undo steps of a commit. */
   take(units: readonly DraftedUnit[]): void {
     for (const { block, agent, type, unit } of units) {
       const at = type === "burst" ? this.#monotonic() : 0;

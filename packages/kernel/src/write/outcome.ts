@@ -1,6 +1,6 @@
 /**
- * What became of a write, where the store has not said so: found out by reading, or told as not known. A problem that says
- * that nothing was written is made here, and nowhere without knowing it.
+ * The outcome of a write whose commit failed or got no answer: reading the store tells, or it stays unknown. The problem "nothing
+ * was written" is made only here, and only if that is certain.
  */
 
 import { limits } from "../model/limits.ts";
@@ -11,17 +11,17 @@ import type { Commit, Store } from "../ports/store.ts";
 import { StoreError } from "../ports/store-rules.ts";
 import type { Queued } from "./write.ts";
 
-/** Clients may ask the next server; whoever lives inside of this one waits for nothing any more. */
+/** Clients may try another server; callers inside this process stop waiting. */
 const STOPPING = { stopping: true };
 
-export type Outcome = "written" | "not written" | "unknown";
+type Outcome = "written" | "not written" | "unknown";
 
 /**
- * What became of a commit that failed: it may have taken effect all the same, and only its answer was lost. Reading tells.
- * Until then nothing can be planned, and nobody can be told whether to try again.
+ * The outcome of a commit that failed. It may have taken effect with only the answer lost; reading the store tells. Until then
+ * nothing can be planned.
  */
 export async function outcomeOf(env: Env, store: Store, commit: Commit, error: unknown): Promise<Outcome> {
-  // Then it was not even tried.
+  // It was not even tried.
   if (isClosed(error)) return "not written";
   if (error instanceof StoreError && error.isUncertain) return "unknown";
   const late = new Promise<"unknown">((done) =>
@@ -39,7 +39,7 @@ async function looked(env: Env, store: Store, commit: Commit): Promise<Outcome> 
   return "unknown";
 }
 
-/** What became of it after all, asked for as long as writes may be held. `meanwhile` runs before each pause. */
+/** The outcome, asked for as long as writes may be held. `meanwhile` runs before each pause. */
 export async function lateOutcomeOf(
   env: Env,
   store: Store,
@@ -56,7 +56,7 @@ export async function lateOutcomeOf(
   return outcome;
 }
 
-/** Undefined where the store does not say. */
+/** Undefined if the store does not answer. */
 async function lookFor(
   store: Store,
   { conversation, expectedSeq, ops }: Commit,
@@ -72,8 +72,8 @@ async function lookFor(
 }
 
 /**
- * What to answer a write that could not be tried (again). With a key that could not be looked for it may be one that is sent
- * again, and was written the first time.
+ * The answer for a write that could not be (re)tried. If its key could not be looked up, it may be a repeated request that
+ * was already written.
  */
 export function refusalOf({ isInDoubt, isNew }: Queued, error: unknown): Problem {
   return isInDoubt || !isNew ? uncertainProblem(error) : storageProblem(error);
@@ -84,13 +84,13 @@ function isClosed(error: unknown): boolean {
 }
 
 export function storageProblem(error: unknown): Problem {
-  // Nothing is tried again on a store that was closed: it stays closed.
+  // A closed store stays closed: no retries.
   if (isClosed(error)) return problem("unavailable", "the server is stopping, nothing was written", STOPPING);
   const reason = reasonOf(error);
   return problem("storage", `the store failed, nothing was written: ${reason}`, { reason });
 }
 
-/** A read that failed has no outcome. */
+/** For reads, which have no outcome to find out. */
 export function unreadProblem(error: unknown): Problem {
   if (isClosed(error)) return problem("unavailable", "the server is stopping", STOPPING);
   const reason = reasonOf(error);

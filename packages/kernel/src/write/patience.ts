@@ -1,6 +1,6 @@
 /**
- * Patience with a store that is away: does something again, with growing pauses, for as long as it is refused for a reason
- * that can pass, and no longer than what is held may be held. Only for what may be done twice, or says itself that it was.
+ * Retries with growing pauses while a store is unreachable: as long as the problem is temporary, and at most `holdMs`. Only for
+ * operations that may run twice, or that detect it themselves.
  */
 
 import { limits } from "../model/limits.ts";
@@ -10,10 +10,10 @@ import { Retry } from "../ports/retry.ts";
 import { StoreError, type StoreErrorCode } from "../ports/store-rules.ts";
 import { unreadProblem } from "./outcome.ts";
 
-/** What a store says that will be away for long: waiting does not help. */
+/** Store errors that waiting does not help with. */
 const FINAL: readonly StoreErrorCode[] = ["closed", "corrupt", "version", "locked", "lost"];
 
-/** What it comes to at last, or the last refusal. What is not the store's failure is thrown on. */
+/** The result, or the last problem. Errors that are not the store's are rethrown. */
 export async function patiently<T>(
   env: Env,
   run: () => Promise<T | Problem>,

@@ -1,16 +1,16 @@
 /**
- * The scheduler: which write queues have something to do, and which wait for the same commit. One call of the environment's
- * `soon` runs all that came together, and one answer of the store goes to all that it answers: with many streams a call,
- * or a promise, for each would cost more than what it does.
+ * The scheduler: runs write queues that have work, and passes on the store's answers. One call of `env.soon` runs all queues that
+ * became due together, and one promise answers all queues whose writes the store commits together: with many streams, one call
+ * or promise per queue would cost more than the work itself.
  */
 
 import type { Env } from "../ports/env.ts";
 import type { CommitAnswer } from "../ports/store.ts";
 
 export interface Runnable {
-  /** `at`: what time it is. */
+  /** `at`: the current time. */
   run(at: number): void;
-  /** What became of the commit that it waits for. */
+  /** The result of the commit that it waits for. */
   answered(answer: CommitAnswer): void;
   unanswered(error: unknown): void;
 }
@@ -18,7 +18,7 @@ export interface Runnable {
 export class Scheduler {
   readonly #env: Env;
   #due: Runnable[] = [];
-  /** The answer that was waited for last, and by whom. */
+  /** The answer that was awaited last, and the queues that wait for it. */
   #answer: Promise<CommitAnswer> | undefined;
   #waiting: Runnable[] = [];
 
@@ -30,7 +30,7 @@ export class Scheduler {
     if (this.#due.push(due) === 1) this.#env.soon(this.#run);
   }
 
-  /** A store that writes commits together gives them one promise. */
+  /** A store that groups commits returns the same promise for all of them. */
   wait(answer: Promise<CommitAnswer>, queue: Runnable): void {
     if (answer === this.#answer) {
       this.#waiting.push(queue);

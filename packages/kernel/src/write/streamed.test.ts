@@ -1,4 +1,4 @@
-/** The short way of a streamed piece against the long one: what it comes to is what the draft comes to. */
+/** The fast path of a streamed piece against the normal one: both make the same commit. */
 
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -45,7 +45,7 @@ const texts = fc.oneof(
   fc.string({ maxLength: 6 }),
 );
 
-it("[K35] what goes the short way comes to what its draft comes to", () => {
+it("[K35] the fast path makes the commit that a draft makes", () => {
   const seen = { short: 0, long: 0 };
   fc.assert(
     fc.property(
@@ -92,7 +92,7 @@ it("[K35] what goes the short way comes to what its draft comes to", () => {
   expect(Math.min(seen.short, seen.long)).toBeGreaterThan(100);
 });
 
-it("[K35] a piece behind one that was refused, and one into another's or an ended block, has no short way", () => {
+it("[K35] a piece after a refused one, and one into another's or an ended block, does not take the fast path", () => {
   const [block] = fc.sample(blocks, 1);
   const plain: Block = { ...(block as Block), status: "running", promoted: false, chars: 0 };
   const piece = { block: plain.id, text: "x", agent: "bot", refused: undefined };

@@ -1,8 +1,8 @@
 /**
- * The short way of a streamed piece. Nearly every write is one: an agent's next words in a block that it alone writes to
- * and that nobody has open. What a draft of it would come to is known beforehand, so that none is made.
+ * The fast path for streamed pieces. Nearly every write is one: an agent's next words in a block that only it writes to and nobody
+ * has open. Its commit is built directly, without a draft.
  *
- * It never differs from the draft's: where anything is unusual there is no short way.
+ * The commit is always the one that a draft would have made: anything unusual takes the normal path.
  */
 
 import { applyOp, applyToConversation } from "../model/apply.ts";
@@ -19,7 +19,7 @@ import type { Queued, Streamed } from "./write.ts";
 
 const NONE: readonly never[] = [];
 
-/** All that waits as a batch, if it is one piece that can go the short way. */
+/** The waiting writes as a batch, if they are a single piece that can take the fast path. */
 export function streamedBatch(base: BaseState, waiting: readonly Queued[], at: number): Batch | undefined {
   const write = waiting[0];
   const piece = write?.streamed;
@@ -36,7 +36,7 @@ export function streamedBatch(base: BaseState, waiting: readonly Queued[], at: n
   return { planned: waiting, draft: undefined, units, commit, missing: undefined };
 }
 
-/** Whether a piece is plain text behind the end of `block`, and nothing else. */
+/** Whether a piece is a plain append to the end of `block`. */
 export function isPlain({ text, agent, refused }: Streamed, block: Block): boolean {
   return (
     refused === undefined &&
@@ -49,7 +49,7 @@ export function isPlain({ text, agent, refused }: Streamed, block: Block): boole
   );
 }
 
-/** The commit of a plain piece. `unit`: the one that goes on with it, if one does. */
+/** The commit of a plain piece. `unit`: the undo step that it continues, if any. */
 export function commitOf(
   { text, agent }: Streamed,
   block: Block,

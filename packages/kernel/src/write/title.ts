@@ -1,18 +1,17 @@
 /**
- * Titles of conversations that nobody has named: the first sentence of what was asked, cut at a word. Who gave a title is
- * remembered (`titled` in the metadata), so that a provider's own summary takes the place of a prompt's beginning, and nothing
- * that of a person's words.
+ * Titles for conversations without one: the first sentence of the prompt, cut at a word. `titled` in the metadata remembers the
+ * source, so that a provider's own summary replaces a title made from a prompt, and nothing replaces a person's.
  */
 
 import type { Conversation, ConversationPatch } from "../model/conversation.ts";
 import { limits } from "../model/limits.ts";
 import { cleanText } from "../text/sanitize.ts";
 
-/** A shorter one ("Hi.", "Please help!") says little: what follows comes along. */
+/** Shorter sentences ("Hi.", "Please help!") say little, so the next one is included. */
 const SENTENCE = /^.{12,}?(?:[.!?](?=\s|$)|[。！？])/u;
 
-/** Where a title comes from that no person gave. */
-export type TitleSource = "prompt" | "provider";
+/** The source of a title that no person gave. */
+type TitleSource = "prompt" | "provider";
 
 export function titleFrom(text: string): string {
   const line =
@@ -33,11 +32,11 @@ function cutAtWord(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const start = text.slice(0, chars - 1).toWellFormed();
   const word = start.lastIndexOf(" ");
-  // A text without spaces, or with a very long word, is cut where it is full.
+  // Text without spaces, or with a very long word, is cut inside the word.
   return `${(word > chars / 2 ? start.slice(0, word) : start).replace(/[\s,;:–-]+$/u, "")}…`;
 }
 
-/** The patch that gives a conversation a title which no person gave; undefined where it has a better one, or this one already. */
+/** The patch for an automatic title; undefined if the conversation has a better one, or this one. */
 export function titlePatch(
   { title: before, metadata }: Pick<Conversation, "title" | "metadata">,
   title: string,
@@ -50,7 +49,7 @@ export function titlePatch(
   return mayReplace ? { title, metadata: { titled: source } } : undefined;
 }
 
-/** Whether a title is nothing but the beginning of a prompt: whoever gave it did not think of one. */
+/** Whether a title only repeats the beginning of a prompt. */
 export function isFromPrompt(title: string, prompt: string): boolean {
   const plain = (text: string) => text.replace(/\s+/g, " ").trim();
   return plain(prompt).startsWith(plain(title).replace(/…$/, ""));

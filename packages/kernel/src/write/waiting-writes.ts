@@ -1,6 +1,6 @@
 /**
- * The writes of one conversation that wait to be planned, in their order. What is taken for a batch leaves from the front; what
- * was planned and is not committed comes back there. A write leaves when it is settled, and not before.
+ * The writes of one conversation that wait to be planned, in order. Batches take them from the front, and return those that were
+ * planned but not committed. A write leaves for good only when it is settled.
  */
 
 import { limits } from "../model/limits.ts";
@@ -22,37 +22,37 @@ export class WaitingWrites {
     return this.#writes.length === 0;
   }
 
-  /** Whether the keys of all were looked for, where they have one. */
+  /** Whether all keys were looked up. */
   get areNew(): boolean {
     for (const write of this.#writes) if (!write.isNew) return false;
     return true;
   }
 
-  /** Why no more can wait. */
+  /** Why no more writes can be queued, if the queue is full. */
   refusal(): Problem | undefined {
     const { length: waiting } = this.#writes;
     if (waiting < limits.queuedWrites) return undefined;
     return problem("busy", `${waiting} writes are queued in this conversation; try again`, { waiting });
   }
 
-  /** Those that are not among the given ones. */
+  /** Writes that are not among `some`. */
   after(some: readonly Queued[]): readonly Queued[] {
     const known = new Set(some);
     return this.#writes.filter((write) => !known.has(write));
   }
 
-  /** An array that begins with its first has no room that nobody needs: nearly always it is the only one. */
+  /** Nearly always there is only one: a literal with one element allocates no spare capacity. */
   add(write: Queued): void {
     if (this.#writes.length === 0) this.#writes = [write];
     else this.#writes.push(write);
   }
 
-  /** The first `count` are planned. */
+  /** Removes the first `count`: they are planned. */
   taken(count: number): void {
     this.#writes = count === this.#writes.length ? NOTHING : this.#writes.slice(count);
   }
 
-  /** What was planned and is not going to be committed waits again, in front. */
+  /** Puts planned writes that will not be committed back to the front. */
   giveBack(planned: readonly Queued[]): void {
     for (const write of planned) write.isNew = write.key === undefined;
     this.putFirst(planned);
@@ -62,17 +62,17 @@ export class WaitingWrites {
     this.#writes = [...writes, ...this.#writes];
   }
 
-  /** These have their answers. */
+  /** Removes settled writes. */
   remove(settled: ReadonlySet<Queued>): void {
     if (settled.size > 0) this.#writes = this.#writes.filter((write) => !settled.has(write));
   }
 
-  /** Another node may have committed: a key that was new may have come through it. */
+  /** Another node has committed, perhaps under one of these keys: look them up again. */
   forgetKeys(): void {
     for (const write of this.#writes) write.isNew = write.key === undefined;
   }
 
-  /** Answers one that cannot be planned; nothing, where it has left meanwhile. */
+  /** Refuses a write that cannot be planned, if it still waits. */
   refuse(write: Queued, error: unknown): void {
     if (!this.#writes.includes(write)) return;
     this.remove(new Set([write]));
@@ -83,7 +83,7 @@ export class WaitingWrites {
     this.#refuse(this.#writes, [], error);
   }
 
-  /** Those that do not wait for an outcome are told at once. */
+  /** Refuses writes that do not wait for an unknown outcome. */
   refuseImpatient(error: unknown): void {
     const patient = this.#writes.filter((write) => write.patient);
     this.#refuse(

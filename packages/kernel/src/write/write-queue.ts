@@ -1,14 +1,14 @@
 /**
- * The write queue of one conversation: plans what waits as one batch, commits it, then tells.
+ * The write queue of one conversation: plans waiting writes as one batch, commits it, then emits the change.
  *
- * Order is kept: writes are planned in the order in which they came, and a write that needs something loaded holds back
- * those behind it. One batch is under way at a time. When the store says `moved`, what was missed is taken in and the
- * batch is planned again; when it fails, every write of the batch is answered with a problem and nothing has changed.
- * Where other nodes write to the conversation too, that would happen most of the time: then the batch is planned when it is
- * its turn, with what was missed, and nobody comes between (`commitInTurn` of the store).
+ * Writes are planned in the order in which they came; a write that needs something loaded holds back those after it. One batch
+ * is in flight at a time. If the store answers `moved`, the queue reads what it missed and plans the batch again; if the
+ * commit fails, every write of the batch is answered with a problem and nothing has changed.
+ * If other nodes write to the conversation too, most commits would be `moved`. Then the batch is planned under the store's lock,
+ * on the latest state (`commitInTurn`).
  *
- * A write has three outcomes, and its answer says which: written (the plan's answer), not written (`storage`, or whatever
- * the plan refused), not known (`uncertain`: the store took the commit and did not say what became of it).
+ * A write has three outcomes, and its answer says which: written (the plan's answer), not written (`storage`, or the plan's
+ * own problem), or unknown (`uncertain`: the store did not say whether the commit took effect).
  */
 
 import type { Block } from "../model/block.ts";
@@ -33,7 +33,7 @@ import { type Queued, queuedOf, type Write } from "./write.ts";
 
 export class WriteQueue implements Runnable {
   readonly conversation: ConversationId;
-  /** When it was last used, counted in uses of all queues: the kernel's own note. */
+  /** The count of all queues' uses at this queue's last use: for dropping the least recently used. */
   usedAt = 0;
   readonly #env: Env;
   readonly #store: Store;
@@ -45,11 +45,11 @@ export class WriteQueue implements Runnable {
   readonly #inFlight = new Map<string, Promise<unknown>>();
   #isOpen = false;
   #underWay: Batch | undefined;
-  /** When another node's commit was last taken in. */
+  /** When another node's commit was last applied. */
   #rivalAt = Number.NEGATIVE_INFINITY;
-  /** When it was last written to here. */
+  /** When this node last wrote. */
   #writtenAt = Number.NEGATIVE_INFINITY;
-  /** Those who want to know what other nodes have committed. */
+  /** Callers of `refresh`. */
   #refreshing: (() => void)[] = [];
 
   constructor(
@@ -72,17 +72,17 @@ export class WriteQueue implements Runnable {
     return !this.#running && this.#waiting.isEmpty && this.#refreshing.length === 0;
   }
 
-  /** Whether it was written to a moment ago: the next write comes soon, and is to find it open. */
+  /** Whether it was written to a moment ago: the next write probably comes soon. */
   get isBusy(): boolean {
     return this.#env.monotonic() - this.#writtenAt < limits.rivalMs;
   }
 
-  /** The committed record, if this queue has it. */
+  /** The committed record, if loaded. */
   get record(): Conversation | undefined {
     return this.#base.committed;
   }
 
-  /** The committed block, if this queue has it; null if it does not exist. */
+  /** The committed block, if loaded; null if it does not exist. */
   cached(id: BlockId): Block | null | undefined {
     return this.#base.block(id);
   }
@@ -92,10 +92,7 @@ export class WriteQueue implements Runnable {
     const twin = key === undefined ? undefined : this.#inFlight.get(key);
     if (twin) return twin as Promise<T | Problem>;
     const busy = this.#waiting.refusal();
-    if (busy) {
-      write.settled?.(busy);
-      return Promise.resolve(busy);
-    }
+    if (busy) return Promise.resolve(busy);
     const answer = new Promise<T | Problem>((done) => this.#waiting.add(queuedOf(write, key, done)));
     if (key !== undefined) {
       this.#inFlight.set(key, answer);
@@ -105,7 +102,7 @@ export class WriteQueue implements Runnable {
     return answer;
   }
 
-  /** A write whose answer goes to its `settle` alone. Streams come this way: they need no promise. */
+  /** Queues a write that is answered through `settle` only. Streams use this: they need no promise. */
   post(write: Queued): void {
     const busy = this.#waiting.refusal();
     if (busy) return write.settle(busy);
@@ -113,7 +110,7 @@ export class WriteQueue implements Runnable {
     this.#start();
   }
 
-  /** Takes in what another node has committed. In turn with the batches: nothing may change under a draft. */
+  /** Applies other nodes' commits, between batches: nothing may change under a draft. */
   async refresh(): Promise<void> {
     const done = new Promise<void>((settle) => this.#refreshing.push(settle));
     this.#start();
@@ -126,9 +123,9 @@ export class WriteQueue implements Runnable {
     this.#scheduler.add(this);
   }
 
-  // -- for the rounds to call
+  // -- called by the scheduler
 
-  /** Plans what waits and sends it on its way. */
+  /** Plans and commits waiting writes. */
   run(at: number): void {
     if (this.#isInTurn()) {
       void this.#runInTurn();
@@ -143,7 +140,7 @@ export class WriteQueue implements Runnable {
       void this.#runBatch(batch);
       return;
     }
-    // Nearly every batch: it waits for its commit and for nothing else, so that no function has to wait for it.
+    // Nearly every batch only waits for its commit: the scheduler's callback is cheaper than an async function.
     this.#underWay = batch;
     this.#scheduler.wait(this.#store.commit(batch.commit), this);
   }
@@ -170,14 +167,14 @@ export class WriteQueue implements Runnable {
     else this.#running = false;
   }
 
-  /** Whether all that waits can be planned as it stands. */
+  /** Whether the waiting writes can be planned now. */
   #isReady(): boolean {
     return this.#isOpen && this.#refreshing.length === 0 && this.#waiting.areNew;
   }
 
   /**
-   * Whether to plan what waits when it is its turn: where others write too, what is planned now would be too late; and keys
-   * that have to be looked for are looked for on the same way.
+   * Whether to plan under the store's lock: if other nodes write too, a batch planned now would come too late; and keys can be
+   * looked up in the same round trip.
    */
   #isInTurn(): boolean {
     const { commitInTurn, nodes } = this.#store;
@@ -196,7 +193,7 @@ export class WriteQueue implements Runnable {
       keys: () => {
         if (batch) this.#unplan(batch);
         batch = undefined;
-        asked = [...this.#waiting.all]; // what comes while they are looked for was not
+        asked = [...this.#waiting.all]; // not those that come during the lookup
         return keysOf(asked);
       },
       moreKeys: () => {
@@ -229,7 +226,7 @@ export class WriteQueue implements Runnable {
     if (batch.missing) await this.#load(batch.missing);
   }
 
-  /** Its turn did not come, or did not end well. Where nothing was to be committed, nothing has failed. */
+  /** The turn did not come, or failed. If there was nothing to commit, nothing failed. */
   async #notInTurn(batch: Batch | undefined, error: unknown): Promise<void> {
     if (batch?.commit !== undefined) return this.#failed(batch, error);
     if (batch !== undefined) return this.#inTurn(batch, "committed");
@@ -269,7 +266,7 @@ export class WriteQueue implements Runnable {
 
   async #refreshAll(): Promise<void> {
     const asked = this.#refreshing.splice(0);
-    // A store that does not answer has nothing new to tell; who asked will ask again.
+    // If the store does not answer, the caller asks again.
     if (this.#isOpen) {
       const missed = await this.#missed(this.#base.committed?.seq ?? 0).catch(() => undefined);
       if (missed) this.#absorb(missed);
@@ -277,7 +274,7 @@ export class WriteQueue implements Runnable {
     for (const settle of asked) settle();
   }
 
-  /** Undefined, or what was thrown. */
+  /** Returns what was thrown, if anything. */
   async #open(): Promise<unknown> {
     try {
       await this.#base.load();
@@ -300,7 +297,7 @@ export class WriteQueue implements Runnable {
     return batch;
   }
 
-  /** Settles the writes whose keys were answered before. */
+  /** Settles writes whose keys have stored answers. */
   async #answerAgain(): Promise<void> {
     this.#waiting.remove(await answerAgain(this.#store, this.conversation, this.#waiting.all));
   }
@@ -308,12 +305,12 @@ export class WriteQueue implements Runnable {
   #committed(batch: Batch): void {
     if (this.#store.nodes) this.#writtenAt = this.#env.monotonic();
     const commit = batch.commit as Commit;
-    this.#base.takeUp(commit, batch.draft, batch.units);
+    this.#base.applyCommit(commit, batch.draft, batch.units);
     this.#emit(changeOf(commit));
     for (const write of batch.planned) write.settle(write.answer);
   }
 
-  /** A commit that the store has not answered: it failed, or it took effect all the same. */
+  /** The commit failed, or took effect and only its answer was lost. */
   async #failed(batch: Batch, error: unknown): Promise<void> {
     const outcome = await outcomeOf(this.#env, this.#store, batch.commit as Commit, error);
     if (outcome === "written") return this.#committed(batch);
@@ -329,12 +326,12 @@ export class WriteQueue implements Runnable {
       if (!patient.includes(write) && !keyed.includes(write)) write.settle(uncertainProblem(error));
     if (patient.length > 0) await this.#waitForOutcome({ ...batch, planned: patient }, error);
     else this.#dropTouched(batch);
-    // Their keys tell, as soon as the store can be asked.
+    // Looking up their keys tells the outcome, once the store is reachable.
     for (const write of keyed) write.isNew = false;
     this.#waiting.putFirst(keyed);
   }
 
-  /** For those who wait, but not for ever. Whoever else wants something meanwhile is told at once that it is not done. */
+  /** Waits for an outcome on behalf of patient writes, for a bounded time. Other callers are refused at once meanwhile. */
   async #waitForOutcome(batch: Batch, error: unknown): Promise<void> {
     const outcome = await lateOutcomeOf(this.#env, this.#store, batch.commit as Commit, () => {
       this.#waiting.refuseImpatient(error);
@@ -346,7 +343,7 @@ export class WriteQueue implements Runnable {
     for (const write of batch.planned) write.settle(refused);
   }
 
-  /** The texts that a draft has changed are not what is committed, if it is not. */
+  /** The draft is not committed: drops the texts that it has changed. */
   #dropTouched({ draft }: Batch): void {
     if (draft !== undefined) this.#base.dropTexts(draft.touched);
   }
@@ -354,7 +351,7 @@ export class WriteQueue implements Runnable {
   async #moved(batch: Batch): Promise<void> {
     this.#dropTouched(batch);
     try {
-      await this.#takeIn();
+      await this.#catchUp();
     } catch (error) {
       for (const write of batch.planned) write.settle(refusalOf(write, error));
       return;
@@ -362,8 +359,8 @@ export class WriteQueue implements Runnable {
     this.#waiting.giveBack(batch.planned);
   }
 
-  /** Reads what others have committed since our record, tells it, and forgets what it has made old. */
-  async #takeIn(): Promise<void> {
+  /** Reads, applies and emits what other nodes have committed since our record. */
+  async #catchUp(): Promise<void> {
     const missed = await this.#missed(this.#base.committed?.seq ?? 0);
     if (missed) this.#absorb(missed);
   }
@@ -381,10 +378,10 @@ export class WriteQueue implements Runnable {
     return readMissed(this.#store, this.conversation, since);
   }
 
-  /** What a plan lacked. Where it cannot be had, only that write has failed, wherever it waits by now. */
+  /** Loads what a plan was missing. If that fails, only that write fails. */
   async #load(missing: MissingPart): Promise<void> {
     try {
-      await loadMissing(this.#base, missing, () => this.#takeIn());
+      await loadMissing(this.#base, missing, () => this.#catchUp());
     } catch (error) {
       this.#waiting.refuse(missing.write, error);
     }

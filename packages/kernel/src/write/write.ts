@@ -1,6 +1,5 @@
 /**
- * A write on its way: what a caller asks for, what waits in a queue. Plain
- * data; what is done with it is the queue's business.
+ * A write: as a caller requests it, and as it waits in a queue. Plain data; the queue processes it.
  */
 
 import type { AgentId, BlockId } from "../model/ids.ts";
@@ -9,18 +8,16 @@ import type { Draft } from "./draft.ts";
 
 export interface Write<T = unknown> {
   readonly agent: AgentId;
-  /** Sent again with the same key, a write is answered again and applied once. Keys are per agent. */
+  /** A repeated key returns the first answer instead of writing again. Keys are per agent. */
   readonly key?: string;
-  /** Makes the conversation if it does not exist. */
+  /** Creates the conversation if it does not exist. */
   readonly create?: boolean;
-  /** Is planned in a deleted conversation too: it restores it. */
+  /** Allowed in a deleted conversation, because it restores it. */
   readonly restores?: boolean;
   readonly plan: (draft: Draft) => T | Problem;
-  /** Told the answer before anything else is planned. */
-  readonly settled?: (answer: T | Problem) => void;
-  /** Has no key, and must not be done twice: it is answered when it is known what became of it, or after `holdMs`. */
+  /** Waits up to `holdMs` for an unknown outcome: it has no key, so it cannot be repeated safely. */
   readonly patient?: boolean;
-  /** What the agent has streamed into these blocks comes first; nothing is written while that cannot be. */
+  /** Written after what the agent has streamed into these blocks; refused while that cannot be written. */
   readonly behind?: readonly BlockId[];
 }
 
@@ -29,36 +26,36 @@ export interface Streamed {
   readonly block: BlockId;
   readonly agent: AgentId;
   readonly text: string;
-  /** Why it cannot be written: an earlier piece of the stream was not. */
+  /** Why it cannot be written: an earlier piece of the stream was refused. */
   readonly refused: Problem | undefined;
 }
 
-/** A write that waits in a queue, or is under way. */
+/** A write that is queued or in flight. */
 export interface Queued {
   readonly agent: AgentId;
   readonly key: string | undefined;
   readonly create: boolean;
   readonly restores?: boolean;
   readonly patient: boolean;
-  /** It was in a commit of which it is not known whether it took effect. */
+  /** It was part of a commit with an unknown outcome. */
   isInDoubt: boolean;
-  /** What it is, if it is a piece of a stream: it may go the short way. */
+  /** Set for a piece of a stream, which may take the fast path. */
   readonly streamed: Streamed | undefined;
   plan(draft: Draft): unknown;
   settle(answer: unknown): void;
-  /** What its plan came to, if the batch that it is in is committed. */
+  /** The result of its plan, valid once its batch is committed. */
   answer: unknown;
-  /** Its key is not among the stored answers. */
+  /** It has no key, or there is no stored answer for it. */
   isNew: boolean;
-  /** What other nodes have committed was looked for on its behalf. */
+  /** Other nodes' commits were already read for it. */
   isFresh: boolean;
-  /** The texts that its plan has asked for. A plan that is given up spoils those that it changed: it needs them all again. */
+  /** The texts that its plan needed so far. Rolling a plan back invalidates the texts it changed, so all are loaded again. */
   texts: Set<BlockId> | undefined;
 }
 
-/** `key` with the agent's name in front. */
+/** `key`: with the agent's name in front. */
 export function queuedOf<T>(
-  { agent, plan, settled, create = false, restores = false, patient = false }: Write<T>,
+  { agent, plan, create = false, restores = false, patient = false }: Write<T>,
   key: string | undefined,
   done: (answer: T | Problem) => void,
 ): Queued {
@@ -70,10 +67,7 @@ export function queuedOf<T>(
     patient,
     isInDoubt: false,
     plan,
-    settle: (given) => {
-      settled?.(given as T | Problem);
-      done(given as T | Problem);
-    },
+    settle: (given) => done(given as T | Problem),
     answer: undefined,
     isNew: key === undefined,
     isFresh: false,

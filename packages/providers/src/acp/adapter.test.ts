@@ -412,6 +412,51 @@ describe("sessions and turns", () => {
     expect(recorded(name).turns[0]).toMatchObject({ status: "error", reason });
   });
 
+  it("[Y4] [Y9] [Y16] Zed's codex-acp: words without an id are the model's, and what went wrong stands beside the message", () => {
+    const call = {
+      toolCallId: "a",
+      title: "ls",
+      kind: "execute",
+      rawInput: { command: ["bash", "-lc", "ls"] },
+    };
+    const content = [{ type: "content", content: { type: "text", text: "```sh\na\nb\n```\n" } }];
+    const folded = played([
+      ...hello("codex-acp"),
+      prompt(1),
+      say("Looking."),
+      update({ sessionUpdate: "tool_call", status: "in_progress", ...call }),
+      update({ sessionUpdate: "tool_call_update", toolCallId: "a", status: "completed", content }),
+      answer(1),
+      prompt(2),
+      [
+        "out",
+        {
+          id: 2,
+          error: {
+            code: -32603,
+            message: "Internal error",
+            data: { message: '{"error":{"message":"bad"}}' },
+          },
+        },
+      ],
+    ]);
+    expect(of(folded, "text").filter(({ role }) => role !== "user")).toMatchObject([
+      { role: "model", text: "Looking." },
+    ]);
+    expect(of(folded, "command").map(({ text }) => text)).toEqual(["a\nb"]);
+    expect(of(folded, "error").map(({ text }) => text)).toEqual(["Internal error: bad"]);
+  });
+
+  it("[Y9] a failure has no mark for the model", () => {
+    const content = [
+      { type: "content", content: { type: "text", text: "```\n<tool_use_error>No.</tool_use_error>\n```" } },
+    ];
+    const call = { sessionUpdate: "tool_call", toolCallId: "a", title: "T", status: "failed", content };
+    const folded = played([...hello("claude-agent-acp"), prompt(1), update(call), answer(1)]);
+    expect(of(folded, "tool_result").map(({ text }) => text)).toEqual(["No."]);
+    expect(of(folded, "tool_call")[0]?.metadata.error).toBe("No.");
+  });
+
   it.each([["max_tokens"], ["max_turn_requests"]])(
     "[Y16] %s: the turn is done, and truncated",
     (stopReason) => {

@@ -1,9 +1,9 @@
 /**
- * What an agent asks of the user: permission for a call, questions, the fields of a form. The ask stands on the block that
- * it is about; the client's answer, on the same connection, closes it.
+ * An agent's requests to the user: permission for a call, questions, the fields of a form. The ask is on the block that
+ * it concerns; the client's answer, on the same connection, closes it.
  *
- * An agent's option ids are its own: what an option means is its `kind`, and how far "always" reaches only its name.
- * Several options of kind `allow_once` are the answers to a question.
+ * An agent's option ids are its own: an option's meaning is its `kind`, and only its name says how far "always"
+ * reaches. Several options of kind `allow_once` are the answers to a question.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";

@@ -244,7 +244,8 @@ function payloadOf(call: Call, text: string): Json | undefined {
 function resultText(_state: State, call: Call): string {
   const raw = objectOf(call.rawOutput);
   const said = unfenced(contentText(call.content));
-  if (said !== "") return said;
+  // Claude's adapter leaves the mark that a failure has for the model.
+  if (said !== "") return /^<tool_use_error>([\s\S]*)<\/tool_use_error>$/.exec(said)?.[1] ?? said;
   if (call.printed !== "") return call.printed;
   const told =
     textOf(call.rawOutput) ?? textOf(raw.content) ?? textOf(raw.output) ?? textOf(raw.message) ?? "";
@@ -280,7 +281,8 @@ function innerOf(content: readonly Json[]): readonly Json[] {
 function unfenced(text: string): string {
   const open = /^(`{3,})\w*\n/.exec(text);
   const fence = open?.[1];
-  if (open === null || fence === undefined || !text.endsWith(`\n${fence}`)) return text;
-  const inner = text.slice(open[0].length, -(fence.length + 1));
+  const fenced = text.endsWith("\n") ? text.slice(0, -1) : text;
+  if (open === null || fence === undefined || !fenced.endsWith(`\n${fence}`)) return text;
+  const inner = fenced.slice(open[0].length, -(fence.length + 1));
   return inner.includes(fence) ? text : inner;
 }

@@ -30,6 +30,8 @@ const PLAIN: Quirks = { name: "acp", usage: "turn" };
 
 const TABLE: readonly (readonly [RegExp, Quirks])[] = [
   [/claude-agent-acp|claude-code-acp/i, { name: "claude", usage: "turn" }],
+  // Another program by nearly the same name, whose messages have no ids.
+  [/^codex-acp$/i, { name: "codex", usage: "turn" }],
   [/codex-acp/i, { name: "codex", usage: "turn", namesMessages: true }],
   [
     /^opencode$/i,

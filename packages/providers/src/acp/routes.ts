@@ -1,8 +1,9 @@
 /**
- * Which session a line of an ACP connection belongs to. One connection may have several sessions, and each is a conversation of its
- * own: a session's lines begin with what was said before it (who the agent is), and sub-agents belong to who started them.
+ * Assigns the lines of an ACP connection to sessions. One connection may have several sessions, and each is a separate
+ * conversation: a session's lines begin with the shared lines before it (who the agent is), and sub-agents belong to
+ * their starter.
  *
- * Pure, like an adapter: records of traffic in, their sessions out. Lines of no session are nobody's.
+ * Pure, like an adapter: records of traffic in, their sessions out. Lines of no session are dropped.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";

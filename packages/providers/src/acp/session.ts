@@ -1,6 +1,6 @@
 /**
- * What is known of a session: its agent, folder, mode, models, options and commands, as answers and updates name them. A change
- * is told as a `session` event with everything that is known; values that repeat tell nothing.
+ * The known state of a session: its agent, folder, mode, models, options and commands, from answers and updates. A
+ * change is emitted as a `session` event with everything that is known; repeated values emit nothing.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";

@@ -1,6 +1,6 @@
 /**
- * What the ACP adapter remembers while a connection is open: requests that wait for their answers, and for every session
- * its open turn, text, calls and asks. Nothing of what was said is kept once it is closed.
+ * The state of the ACP adapter while a connection is open: requests that wait for their answers, and for every session
+ * its open turn, text, calls and asks. Closed content is not kept.
  */
 
 import type { BlockEvent, BlockKey, Json, JsonObject, Usage } from "@blockyard/kernel";
@@ -97,7 +97,7 @@ export interface Turn {
   model: string | undefined;
 }
 
-export interface Queued {
+interface Queued {
   readonly request: string;
   /** Its answer came while another turn was open. */
   answer?: JsonObject;

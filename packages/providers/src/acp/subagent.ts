@@ -1,6 +1,6 @@
 /**
- * A sub-agent with a session of its own (only for clients that declare it): one call in the session that started it, with the
- * prompt as its input and the reply as its result; what the sub-agent says and does stands under that call.
+ * A sub-agent with its own session (only for clients that declare support): one call in the session that started it,
+ * with the prompt as its input and the reply as its result; what the sub-agent says and does is below that call.
  */
 
 import type { JsonObject } from "@blockyard/kernel";

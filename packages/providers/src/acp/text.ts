@@ -1,8 +1,8 @@
 /**
- * What is said in a session: messages and thoughts of the model in chunks, prompts, remarks of the program.
+ * The text of a session: the model's messages and thoughts in chunks, prompts, messages of the program.
  *
- * A chunk goes on with the open text, or opens the next one: where its message id or kind is another, or where something
- * else stood between. Empty chunks say nothing.
+ * A chunk continues the open text, or opens the next one: if its message id or kind is another, or if something else
+ * came between. Empty chunks are ignored.
  */
 
 import type { BlockEvent, Json, JsonObject, Reason } from "@blockyard/kernel";
@@ -144,7 +144,7 @@ export function sayPrompt(state: State, out: Out, session: Session, prompt: read
 }
 
 /** Content that is no text: a picture, a file, a link, a sound. */
-export function showContent(state: State, out: Out, session: Session, said: Said, content: JsonObject): void {
+function showContent(state: State, out: Out, session: Session, said: Said, content: JsonObject): void {
   closeText(out, session);
   if (session.turn !== undefined && session.replay === undefined) session.turn.isEmpty = false;
   const role = said === "user" ? "user" : "model";

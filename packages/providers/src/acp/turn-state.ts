@@ -1,4 +1,4 @@
-/** The turn that is open in a session; what an agent says outside of one opens a turn of its own. */
+/** The open turn of a session; what an agent says outside a turn opens one. */
 
 import type { Out, Session, State, Turn } from "./state.ts";
 

@@ -1,8 +1,8 @@
 /**
  * Prompts and their answers: the turns of a session.
  *
- * A prompt that is sent while another is open stands where it was sent, and its turn begins when the open one is
- * answered. `stopReason` does not say whether a turn failed; what the program said does.
+ * A prompt that is sent while another is open is placed where it was sent, and its turn begins when the open one is
+ * answered. `stopReason` does not say whether a turn failed; the program's errors do.
  */
 
 import { addUsage, type BlockEvent, type JsonObject, NO_USAGE, type Usage } from "@blockyard/kernel";
@@ -100,8 +100,9 @@ function failTurn(state: State, out: Out, session: Session, turn: Turn, error: J
 /** What went wrong, which some agents say only beside the message, or as the provider's JSON in it. */
 export function errorText(error: JsonObject): string {
   const said = readFailure(wordsOf(error.message) ?? "The agent answered with an error").text;
-  const details = wordsOf(objectOf(error.data).details);
-  return details === undefined ? said : `${said}: ${details}`;
+  const { details, message } = objectOf(error.data);
+  const more = wordsOf(details) ?? readFailure(wordsOf(message) ?? "").text;
+  return more === "" || said.includes(more) ? said : `${said}: ${more}`;
 }
 
 /** Codes are numbers, of JSON-RPC or of HTTP. */
@@ -203,7 +204,7 @@ function turnUsage(
 }
 
 /** Whether cached tokens are part of `inputTokens` shows in the total. */
-export function acpUsage(said: JsonObject): Usage {
+function acpUsage(said: JsonObject): Usage {
   const cacheRead = count(said.cachedReadTokens);
   const cacheWrite = count(said.cachedWriteTokens);
   const output = count(said.outputTokens);

@@ -1,4 +1,4 @@
-/** `session/update`: one function per kind. A kind that nobody has told us about becomes an `unknown` block. */
+/** `session/update`: one function per kind. An unknown kind becomes an `unknown` block. */
 
 import type { JsonObject } from "@blockyard/kernel";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";

@@ -41,7 +41,7 @@ export interface OpenContent {
   estimatedTokens: number;
 }
 
-export type Opened = { readonly open: OpenContent; readonly events: readonly BlockEvent[] };
+type Opened = { readonly open: OpenContent; readonly events: readonly BlockEvent[] };
 
 /** Blocks that tell something about the message rather than say something in it. */
 const NOTICES: ReadonlyMap<string, (block: JsonObject) => string> = new Map([
@@ -159,7 +159,7 @@ export function interruptContent(open: OpenContent): readonly BlockEvent[] {
 }
 
 /** What a text or thinking block knows only at its end. */
-export function endMetadata(open: OpenContent): JsonObject {
+function endMetadata(open: OpenContent): JsonObject {
   // A delta may have come to a block of another type: a text has no signature.
   if (open.kind !== "thinking") return open.kind === "text" ? citationMetadata(open.whole.cited) : {};
   return {

@@ -1,6 +1,6 @@
 /**
- * What the Anthropic adapter remembers: the message that is open, and calls that have not ended. And where its blocks stand:
- * their keys, and the metadata that every one of them has.
+ * The state of the Anthropic adapter: the open message, and calls that have not ended. And the place of its blocks:
+ * their keys, and their common metadata.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";

@@ -1,9 +1,10 @@
 /**
- * Claude Code over its control protocol: both directions of its traffic (see traffic.ts), of one process or of several that
- * follow each other (`run`). What it prints is read as the plain stream is; what its host writes adds the messages, each where the
- * agent has read it, and the answers to what it asks. Blocks, sessions and turns are those of `claude`.
+ * Claude Code over its control protocol: both directions of its traffic (see traffic.ts), of one process or of several
+ * consecutive ones (`run`). Its output is read like the plain stream; its host's lines add the messages, each where the
+ * agent read it, and the answers to its requests. Blocks, sessions and turns are those of `claude`.
  *
- * What the host asks of the CLI besides (modes, models, settings, state) makes no block; where the CLI refuses it, a notice.
+ * The host's other requests to the CLI (modes, models, settings, state) make no block; a refusal by the CLI makes a
+ * notice.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";

@@ -25,7 +25,7 @@ import { releaseText } from "./text-piece.ts";
 import { resultLine } from "./turn-end.ts";
 import { userLine } from "./user.ts";
 
-export interface ClaudeAdapter extends Adapter<State> {
+interface ClaudeAdapter extends Adapter<State> {
   start(run: string, start?: Start): State;
 }
 

@@ -156,9 +156,9 @@ function sayLocally(
   line: JsonObject,
   at: number | undefined,
 ): void {
-  releaseText(out, piece.message);
   piece.head = undefined;
   piece.part = undefined;
+  releaseText(out, piece.message);
   const code = textOf(line.error) ?? textOf(line.api_error);
   if (code === undefined && line.is_api_error_message !== true && !API_ERROR.test(said)) {
     const notice = line.local_command_source === undefined ? "synthetic" : "local_command";

@@ -1,6 +1,6 @@
 /**
- * What goes on in the background: a command or an agent whose call was answered when it was launched. Its call, and a
- * command's block, stay open until something tells its end: a notification, a look at its output, or that it was stopped.
+ * Background tasks: a command or an agent whose call was answered when it was launched. Its call, and a command's
+ * block, stay open until its end is reported: by a notification, a read of its output, or a stop.
  */
 
 import type { BlockKey, Json, JsonObject, Reason } from "@blockyard/kernel";
@@ -12,7 +12,7 @@ import { addNotice, presentFields } from "./notice.ts";
 import { usesRow } from "./outcome-agent.ts";
 import type { Call, Out, State } from "./state.ts";
 
-export interface BackgroundEnd {
+interface BackgroundEnd {
   /** As the provider words it: completed, failed, stopped, killed, … */
   readonly status: string | undefined;
   readonly exitCode?: number | undefined;
@@ -21,7 +21,7 @@ export interface BackgroundEnd {
   readonly at?: number | undefined;
 }
 
-export interface TaskEnd {
+interface TaskEnd {
   readonly summary: string;
   readonly status: string | undefined;
   /** The call that started it. */

@@ -12,7 +12,7 @@ import { given, objectOf, textOf } from "../read.ts";
 import { compactParams } from "./row.ts";
 import type { Call, Out, Scope, State } from "./state.ts";
 
-export interface CallStart {
+interface CallStart {
   readonly id: string;
   readonly name: string;
   readonly scope: Scope;
@@ -121,7 +121,7 @@ export function runStreamed(state: State, out: Out, call: Call): boolean {
   return true;
 }
 
-export interface CallEnd {
+interface CallEnd {
   readonly status: "done" | "error";
   readonly reason?: Reason | undefined;
   readonly metadata?: JsonObject;
@@ -184,7 +184,7 @@ export function keyOfCall(state: State, id: Json | undefined): BlockKey | undefi
 }
 
 /** `mcp__server__tool`, as the CLI names the tools of MCP servers. */
-export function mcpNames(name: string, server?: string): { server?: string } {
+function mcpNames(name: string, server?: string): { server?: string } {
   if (server !== undefined) return { server };
   const match = /^mcp__(.+?)__./.exec(name);
   return match === null ? {} : { server: match[1] as string };

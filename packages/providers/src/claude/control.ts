@@ -1,8 +1,8 @@
 /**
  * The control protocol on the same stream: requests of the CLI to its host, and answers.
  *
- * What it asks stands as `ask` on the tool call that it is about, with the id that the host must answer to; the form of an MCP
- * server, which names no call, on a notice of its own. What host programs tell each other otherwise (modes, models, hooks, MCP
+ * A request is an `ask` on the tool call that it concerns, with the id that the host must answer to; the form of an MCP
+ * server, which names no call, is on a separate notice. Other traffic between host programs (modes, models, hooks, MCP
  * messages) makes no block.
  */
 

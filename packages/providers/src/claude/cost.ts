@@ -12,7 +12,7 @@ import { anthropicUsage, costSince, count, isSameUsage, isZero, usageSince } fro
 import { isCut, usageOf as usageIn } from "./piece.ts";
 import type { State, Turn } from "./state.ts";
 
-export interface TurnCost {
+interface TurnCost {
   readonly costUsd?: number;
   readonly usage?: Usage;
   readonly models?: readonly string[];

@@ -1,9 +1,9 @@
 /**
- * What Claude Code keeps on disk: `projects/<folder>/<session>.jsonl`, beside it `<session>/subagents/agent-*.jsonl`
- * with `.meta.json`, and `<session>/tool-results/*`. Up to 2.0 the agents' files lie in the folder itself, those of
- * all sessions together; in 1.0 their records stand in the session's own file.
+ * Claude Code's files on disk: `projects/<folder>/<session>.jsonl`, beside it `<session>/subagents/agent-*.jsonl` with
+ * `.meta.json`, and `<session>/tool-results/*`. Up to 2.0 the agents' files of all sessions are in the folder itself;
+ * in 1.0 their records are in the session's own file.
  *
- * This file finds and reads; what the records mean is log.ts's matter.
+ * This file finds and reads them; log.ts interprets the records.
  */
 
 import type { JsonObject } from "@blockyard/kernel";

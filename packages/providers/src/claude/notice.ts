@@ -7,7 +7,7 @@ import type { BlockKey, Json, JsonObject } from "@blockyard/kernel";
 import { timeOf } from "../read.ts";
 import { lineKey, type Out, type State } from "./state.ts";
 
-export interface Notice {
+interface Notice {
   readonly notice: string;
   readonly text: string | undefined;
   readonly parent?: BlockKey | undefined;

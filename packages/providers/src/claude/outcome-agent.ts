@@ -157,13 +157,20 @@ function listedFiles({ toolName, payload, content }: ToolReport): number | undef
 
 export const skillOutcome: Show = (report) => {
   if (report.isError) return undefined;
-  const launched = /^Launching skill: (\S+)$/.exec(contentOf(report.content).text)?.[1];
-  const name = wordsOf(objectOf(report.payload).commandName) ?? launched;
+  const payload = objectOf(report.payload);
+  const said = contentOf(report.content);
+  const launched = /^Launching skill: (\S+)$/.exec(said.text)?.[1];
+  // A skill that ran as an agent of its own has a report, in a frame for the model.
+  const framed = FORKED_SKILL.exec(said.text);
+  const text = wordsOf(payload.result) ?? framed?.[2] ?? said.text;
   return {
-    ...plain({ ...report, payload: undefined }),
-    short: name ?? rowOf(contentOf(report.content).text),
+    ...plain({ ...report, payload: undefined }, { ...said, text }),
+    short: wordsOf(payload.commandName) ?? launched ?? framed?.[1] ?? rowOf(text),
   };
 };
+
+const FORKED_SKILL =
+  /^(?:<tools-used-before-summary>.*\n)?Skill "([^"]+)" completed \(forked execution\)\.\n+Result:\n([\s\S]*)$/;
 
 /** Without a payload some tools give the model the same as JSON. */
 function payloadOf({ payload, content }: ToolReport): Json | undefined {
@@ -173,7 +180,7 @@ function payloadOf({ payload, content }: ToolReport): Json | undefined {
 export const messageOutcome: Show = (report) => {
   const payload = objectOf(payloadOf(report));
   const message = wordsOf(payload.message);
-  if (report.isError || message === undefined) return undefined;
+  if (message === undefined) return undefined;
   const { message: _message, ...facts } = payload;
   const left = Object.keys(facts).length === 0 ? undefined : facts;
   return plain({ ...report, payload: left }, { text: message, images: [], references: [] });

@@ -1,6 +1,6 @@
 /**
- * Results of the tools that change files: real unified diffs. From the payload's hunks where there is one; below
- * sub-agents and in old versions, which give none, from what the call asked for, marked as such.
+ * Results of the tools that change files: real unified diffs. From the payload's hunks if there are any; below
+ * sub-agents and in old versions, which have none, from the call's input, marked as such.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
@@ -15,7 +15,7 @@ import {
   joinDiffs,
   unifiedDiff,
 } from "../unified-diff.ts";
-import { contentOf, type Outcome, plain, type Show, type Shown, type ToolReport } from "./outcome.ts";
+import { contentOf, type Outcome, type Show, type Shown, type ToolReport } from "./outcome.ts";
 import { withoutNumbers } from "./outcome-file.ts";
 
 /** Edit, Write, MultiEdit. */
@@ -58,8 +58,6 @@ export const notebookEditOutcome: Show = (report) => {
   const payload = objectOf(report.payload);
   const path = textOf(payload.notebook_path) ?? textOf(report.input.notebook_path);
   if (report.isError || path === undefined) return undefined;
-  const error = textOf(payload.error);
-  if (error !== undefined && error !== "") return { ...plain({ ...report, isError: true }), error };
   const before = textOf(payload.original_file);
   const after = textOf(payload.updated_file);
   if (before !== undefined && after !== undefined)

@@ -1,7 +1,7 @@
 /**
- * Results of shell commands. The exit code is `exitCode` where the payload states it. Recorded versions state none: it
- * stands in the text of a failure, and "soft" codes (grep without a match) in words, with standard error merged into
- * the output.
+ * Results of shell commands. The exit code is `exitCode` if the payload states it. Recorded versions state none: it is
+ * in the text of a failure, and "soft" codes (grep without a match) are in words, with standard error merged into the
+ * output.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";

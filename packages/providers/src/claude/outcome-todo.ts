@@ -32,10 +32,9 @@ export const taskCreateOutcome: Show = (report) => {
 };
 
 export const taskUpdateOutcome: Show = (report) => {
-  if (report.isError) return undefined;
+  if (report.isError) return plain({ ...report, payload: undefined });
   const payload = objectOf(report.payload);
   const said = contentOf(report.content).text;
-  if (payload.success === false) return { ...plain({ ...report, isError: true, payload: undefined }) };
   const id = idOf(payload.taskId) ?? idOf(report.input.taskId);
   if (id === undefined || (!isObject(report.payload) && !said.startsWith("Updated task"))) return undefined;
   const known = report.todo.get(id) ?? { id, content: `#${id}`, status: "pending" as const };

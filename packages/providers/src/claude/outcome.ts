@@ -49,7 +49,7 @@ export interface Outcome {
 export type Show = (report: ToolReport) => Outcome | undefined;
 
 /** What the model was given, taken apart. */
-export interface Content {
+interface Content {
   readonly text: string;
   readonly images: readonly JsonObject[];
   readonly references: readonly string[];
@@ -131,7 +131,7 @@ export function plain(report: ToolReport, content: Content = contentOf(report.co
     blocks: [{ kind: "tool_result", text, metadata }],
     failed,
     short: failed ? undefined : outputRow(text, content.images.length),
-    error: failed ? errorRow(text) : undefined,
+    error: failed ? errorRow(wordsOf(objectOf(report.payload).error) ?? text) : undefined,
     images: content.images,
   };
 }

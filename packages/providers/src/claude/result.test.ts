@@ -519,6 +519,9 @@ describe("to-do lists", () => {
   });
 });
 
+const FORKED =
+  '<tools-used-before-summary>Bash</tools-used-before-summary>\nSkill "tidy" completed (forked execution).\n\nResult:\nAll tidy.';
+
 describe("agents and look-ups", () => {
   it("[C23] the report without its frame", () => {
     const content = [
@@ -626,6 +629,8 @@ describe("agents and look-ups", () => {
       "Launching skill: greeter",
       "greeter",
     ],
+    ["Skill", FORKED, { commandName: "tidy", status: "forked", result: "All tidy." }, "All tidy.", "tidy"],
+    ["Skill", FORKED, undefined, "All tidy.", "tidy"],
     ["TaskStop", "{}", { message: "Stopped", task_id: "b" }, "Stopped", "Stopped"],
     ["ReadMcpResourceTool", "{}", { contents: [{ uri: "u", text: "Milk." }] }, "Milk.", "Milk."],
     [
@@ -655,6 +660,25 @@ describe("agents and look-ups", () => {
   ])("[C24] %s", (name, content, payload, text, row) => {
     const lines = used(name, {}, content, payload);
     expect([only(lines, "tool_result").text, rowOf(lines)]).toEqual([text, row]);
+  });
+
+  it.each([
+    ["ReadMcpResourceTool", "Resource not found: u", { contents: [], error: "Resource not found: u" }],
+    [
+      "SendMessage",
+      [{ type: "text", text: '{"success":false,"message":"No agent named bob."}' }],
+      { success: false, message: "No agent named bob.", display: "Not sent" },
+    ],
+    ["NotebookEdit", "Cell not found", { notebook_path: "/w/n.ipynb", error: "Cell not found" }],
+    ["NewTool", "Not there", { success: false }],
+  ])("[C25] %s: a failure that only the payload tells", (name, content, payload) => {
+    const lines = used(name, {}, content, payload);
+    const said = "message" in payload ? payload.message : content;
+    expect(only(lines, "tool_call")).toMatchObject({
+      status: "error",
+      metadata: { success: false, error: said },
+    });
+    expect(only(lines, "tool_result")).toMatchObject({ text: said, metadata: { isError: true } });
   });
 
   it("[C24] MCP: structured content, links, images", () => {

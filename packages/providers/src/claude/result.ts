@@ -1,12 +1,13 @@
 /**
  * Tool results: the blocks below a call, and the end of the call.
  *
- * One table says which tool's result is shown how; what it does not know, and what failed, is shown as plain text.
- * A result whose call nobody has seen (a resumed session) is still shown, without a parent.
+ * One table says how each tool's result is shown; an unknown or failed one is shown as plain text. A result without a
+ * known call (a resumed session) is still shown, without a parent.
  */
 
 import type { BlockKey, Json, JsonObject, Reason } from "@blockyard/kernel";
 import { serverResult } from "../anthropic/server-results.ts";
+import { isObject } from "../framing/json.ts";
 import { bounds, COMPARED_CHARS } from "../limits.ts";
 import { given, listOf, objectOf, textOf } from "../read.ts";
 import { noteTask, taskOf } from "./background.ts";
@@ -55,6 +56,7 @@ const OUTCOMES: ReadonlyMap<string, Show> = new Map<string, Show>([
   ["Glob", foundOutcome],
   ["Grep", foundOutcome],
   ["Skill", skillOutcome],
+  ["SendMessage", messageOutcome],
   ["TaskStop", messageOutcome],
   ["KillShell", messageOutcome],
   ["EnterPlanMode", messageOutcome],
@@ -74,7 +76,7 @@ const OUTCOMES: ReadonlyMap<string, Show> = new Map<string, Show>([
 ]);
 
 /** One `tool_result` of a user line. `payload` is the line's, and so belongs to it only where it is the only one. */
-export interface ToolResult {
+interface ToolResult {
   readonly block: JsonObject;
   readonly payload: Json | undefined;
   readonly meta: JsonObject;
@@ -164,12 +166,18 @@ function report(state: State, call: Call | undefined, result: ToolResult): ToolR
     content: block.content,
     // On failure the payload is the error text again, with "Error: " in front.
     payload: block.is_error === true && typeof payload === "string" ? null : payload,
-    isError: block.is_error === true,
+    isError: block.is_error === true || saysFailure(payload),
     cwd: state.cwd,
     isOld: /^[01]\.|^2\.0\.[12]?\d$/.test(state.version),
     todo: state.todo,
     asideOf: state.asideOf,
   };
+}
+
+/** Some tools tell a failure in their payload alone, and leave `is_error` out. */
+function saysFailure(payload: Json | undefined): boolean {
+  if (!isObject(payload)) return false;
+  return payload.success === false || (typeof payload.error === "string" && payload.error !== "");
 }
 
 function outcomeOf(result: ToolReport): Outcome {

@@ -1,8 +1,8 @@
 /**
- * What a one-line row shows of a tool call: the input in few words (`compactParams`).
+ * The one-line row of a tool call: the input in few words (`compactParams`).
  *
- * For people at a glance, not for machines: the whole input stands in the block. Paths are shown relative to the
- * working directory.
+ * For people at a glance, not for machines: the block has the whole input. Paths are shown relative to the working
+ * directory.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
@@ -16,7 +16,7 @@ export function compactParams(name: string, input: JsonObject, cwd: string): str
 }
 
 /** A path as a person in that directory would write it. */
-export function relative(path: string, cwd: string): string {
+function relative(path: string, cwd: string): string {
   if (cwd === "" || cwd === "/") return path;
   const folder = cwd.endsWith("/") ? cwd : `${cwd}/`;
   return path.startsWith(folder) && path.length > folder.length ? path.slice(folder.length) : path;
@@ -114,11 +114,11 @@ function anyParams(input: JsonObject): string {
   return parts.join(", ");
 }
 
-export function count(amount: number, noun: string): string {
+function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 }
 
-export function join(parts: readonly (string | undefined)[], by: string): string {
+function join(parts: readonly (string | undefined)[], by: string): string {
   return parts.filter((part) => part !== undefined && part !== "").join(by);
 }
 

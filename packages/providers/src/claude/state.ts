@@ -1,8 +1,8 @@
 /**
- * What the adapter holds between two events: what is open, and short memories of bounded size (ids of recent
- * messages and calls, the to-do list, the last cumulative cost). Never what was said.
+ * The adapter's state between two events: what is open, and short memories of bounded size (ids of recent messages and
+ * calls, the to-do list, the last cumulative cost). Never finished content.
  *
- * Keys are made of the provider's own ids, so that the log of the same run names the same blocks.
+ * Keys are built from the provider's own ids, so that the log of the same session names the same blocks.
  */
 
 import type { Ask, BlockEvent, BlockKey, Json, JsonObject, Usage } from "@blockyard/kernel";
@@ -11,7 +11,7 @@ import { bounds } from "../limits.ts";
 
 export const PROVIDER = "claude";
 
-export type PieceType = "text" | "thinking" | "call" | "result" | "whole";
+type PieceType = "text" | "thinking" | "call" | "result" | "whole";
 
 /** One content block of a message, streamed or not. */
 export interface Piece {
@@ -117,6 +117,8 @@ export interface Turn {
   /** Of the message that was told last. */
   lastUsage?: Usage;
   readonly models: Set<string>;
+  /** Somebody has interrupted it. */
+  isInterrupted?: boolean;
   /** What was spent in it on something else than its prompt, which a result of its own has stated. */
   spent?: { readonly costUsd: number; readonly usage: Usage };
 }

@@ -44,7 +44,7 @@ function write(out: Out, piece: Piece, text: string): void {
   out.push({ type: "block-append", key: piece.key, text });
 }
 
-export interface TextEnd {
+interface TextEnd {
   readonly said: string;
   readonly citations: readonly Json[];
   readonly reason?: Reason | undefined;
@@ -102,10 +102,11 @@ export function cutPart(out: Out, piece: Piece, reason: Reason): void {
   endText(out, head, reason === "retracted" ? undefined : reason);
 }
 
-/** Nothing more will be part of the text that is held. */
+/** Nothing more will be part of the text that is held, but what is being streamed: that ends it, or is ended with its message. */
 export function releaseText(out: Out, message: Message, reason?: Reason): void {
   const { held } = message;
-  if (held !== undefined) endText(out, held, reason);
+  if (held === undefined || message.pieces.some(({ part }) => part !== undefined)) return;
+  endText(out, held, reason);
 }
 
 function endText(out: Out, piece: Piece, reason: Reason | undefined): void {

@@ -24,7 +24,7 @@ export function resultLine(state: State, out: Out, line: JsonObject): void {
   if (awaiting !== undefined && isOfTask(line)) return goOn(state, line, awaiting);
   const turn = takeTurn(state, out, line);
   const failed = line.is_error === true || (textOf(line.subtype) ?? "").startsWith("error");
-  const reason = failed ? reasonOf(line) : undefined;
+  const reason = failed ? reasonOf(line, turn) : undefined;
   const isCut = hasAgents(state, turn);
   closeTurnBlocks(state, out, turn.ordinal, reason);
   const said = failed
@@ -106,9 +106,11 @@ function meantTurn(turns: readonly Turn[], line: JsonObject): number {
 
 const LIMITS = new Set(["max_turns", "budget_exhausted", "structured_output_retry_exhausted"]);
 
-function reasonOf(line: JsonObject): Reason {
+function reasonOf(line: JsonObject, turn: Turn): Reason {
   const why = textOf(line.terminal_reason) ?? "";
-  if (why.startsWith("aborted")) return "interrupted";
+  // Older versions do not say why.
+  const isAborted = why.startsWith("aborted") || (why === "" && turn.isInterrupted === true);
+  if (isAborted) return "interrupted";
   const subtype = textOf(line.subtype) ?? "";
   return LIMITS.has(why) || subtype.startsWith("error_max") ? "truncated" : "failed";
 }

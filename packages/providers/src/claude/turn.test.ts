@@ -173,6 +173,16 @@ describe("boundaries", () => {
     expect(turnsOf([init(), say("m1", "a"), result])).toEqual([expected]);
   });
 
+  it("[C28] an older version says why in a line of its own", () => {
+    const stopped = done({ subtype: "error_during_execution", is_error: false });
+    const content = [{ type: "text", text: "[Request interrupted by user]" }];
+    const told = { type: "user", message: { role: "user", content }, parent_tool_use_id: null };
+    const below = { ...told, parent_tool_use_id: "somewhere" };
+    const reasons = (line: JsonObject) =>
+      turnsOf([init(), say("m1", "a"), line, stopped]).map((turn) => turn[1]);
+    expect([reasons(told), reasons(below)]).toEqual([["interrupted"], ["failed"]]);
+  });
+
   it("[C28] without a result the turn was interrupted", () => {
     expect(turnsOf([init(), say("m1", "a")])).toEqual([["error", "interrupted"]]);
   });

@@ -1,6 +1,6 @@
 /**
- * User lines: tool results, replayed prompts, the prompts of sub-agents, and what the CLI itself puts into the user's
- * place. Only what a person typed, or an agent was asked, is shown as the user's; the rest are notices.
+ * User lines: tool results, replayed prompts, the prompts of sub-agents, and what the CLI itself writes in the user's
+ * name. Only text that a person typed, or that is an agent's prompt, is shown as the user's; the rest are notices.
  */
 
 import type { JsonObject } from "@blockyard/kernel";
@@ -10,7 +10,7 @@ import { addTask } from "./background.ts";
 import { addNotice } from "./notice.ts";
 import { imageOf, withoutReminders } from "./outcome.ts";
 import { isRepeatedResult, metaOf, toolResult } from "./result.ts";
-import { lineKey, type Out, PROVIDER, type Scope, type State, scopeOf } from "./state.ts";
+import { lineKey, MAIN, type Out, PROVIDER, type Scope, type State, scopeOf } from "./state.ts";
 import { withoutTags } from "./system.ts";
 
 export function userLine(state: State, out: Out, line: JsonObject): void {
@@ -66,6 +66,8 @@ function userText(state: State, out: Out, line: JsonObject, scope: Scope, text: 
   }
   const notice = noticeOf(line, said);
   if (notice !== undefined) {
+    if (notice === "interrupted" && scope === MAIN && state.lastTurn !== undefined)
+      state.lastTurn.isInterrupted = true;
     // The CLI writes this one in brackets, to mark it among what people say; as a notice it is marked already.
     const told = notice === "interrupted" ? said.replace(/^\[(.*)\]$/, "$1") : text;
     return addNotice(state, out, line, { notice, text: told, parent: scope.parent }, part);

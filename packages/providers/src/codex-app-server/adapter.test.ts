@@ -110,6 +110,25 @@ describe("lines", () => {
   });
 });
 
+it("[X61] what versions up to 0.110 tell a second time, by the names of the inner protocol, adds nothing", () => {
+  const old = (conversationId: string): Line => [
+    "out",
+    {
+      method: "codex/event/agent_message",
+      params: { id: TURN, msg: { type: "agent_message", message: "Hi." }, conversationId },
+    },
+  ];
+  const said = completed({ type: "agentMessage", id: "m", text: "Hi." });
+  const { blocks, unknown } = whole(said, old(T));
+  expect([blocks.map(({ text }) => text), unknown]).toEqual([["Hi."], {}]);
+  expect(whole(old("somebody else's")).unknown).toEqual({ "codex/event/agent_message": 1 });
+});
+
+it("[X76] where the client keeps a thread is nothing of its conversation", () => {
+  const { blocks, unknown } = whole(note("thread/section/changed", { threadId: "t", sectionId: null }));
+  expect([blocks, unknown]).toEqual([[], {}]);
+});
+
 describe("items", () => {
   it("[X76] an item that is like a tool is a call", () => {
     const item = {

@@ -1,11 +1,13 @@
 /**
- * The adapter of `codex app-server`, 0.130 to 0.166: both directions of its traffic (see traffic.ts), or what it printed alone.
+ * The adapter of `codex app-server`, 0.130 to 0.166: both directions of its traffic (see traffic.ts), or its output
+ * alone.
  *
- * Lines of the agent are notifications, answers to the client, and questions of its own. What the client says counts where it
- * answers such a question; everything else it asks for shows in what the agent does. Threads of sub-agents come on the same
- * connection and stand below the call that started them.
+ * The agent's lines are notifications, answers to the client, and its own requests. The client's lines count only if
+ * they answer such a request; the effect of its own requests shows in what the agent does. Threads of sub-agents come
+ * on the same connection and are below the call that started them.
  *
- * Bookkeeping of the protocol is no block; a notification, an item or a question of a kind that is not known is an `unknown` block.
+ * Bookkeeping of the protocol is no block; a notification, an item or a request of an unknown kind is an `unknown`
+ * block.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
@@ -181,7 +183,7 @@ function request(state: State, out: Out, id: string, method: string, message: Js
 
 function notified(state: State, out: Out, method: string, message: JsonObject): void {
   const params = objectOf(message.params);
-  if (SILENT.has(method)) return;
+  if (SILENT.has(method) || isOldName(state, method, params)) return;
   if (method === "error") return errorTold(state, out, params);
   const id = textOf(params.threadId);
   const known = id === undefined ? undefined : state.threads.get(id);
@@ -194,6 +196,11 @@ function notified(state: State, out: Out, method: string, message: JsonObject): 
   const step = STEPS[method];
   if (step !== undefined) step(state, out, params);
   else out.push(...unknownEvent({ key: noticeKey(state), provider: PROVIDER }, message, method));
+}
+
+/** Up to 0.110 everything about a thread is told a second time, as the inner protocol has it. */
+function isOldName(state: State, method: string, params: JsonObject): boolean {
+  return method.startsWith("codex/event/") && state.threads.has(textOf(params.conversationId) ?? "");
 }
 
 /** Notifications about an item. */

@@ -1,6 +1,6 @@
 /**
- * What became of what the agent asked its client: answered, or expired because nobody waits any more. Each ask is closed once,
- * and a call that was made for it ends with it. What is asked is asks.ts.
+ * The outcome of the agent's requests to its client: answered, or expired because nobody waits any more. Each ask is
+ * closed once, and a call that was created for it ends with it. asks.ts has the requests.
  */
 
 import type { AskState, BlockKey, Json, JsonObject } from "@blockyard/kernel";

@@ -1,9 +1,9 @@
 /**
- * What the agent asks its client: leave for a command, a patch, a tool or more rights; answers to questions; the fields of a
- * form. Each is an `ask` on the call that it is about. Some have no item: then a call is made for the question, which ends
- * with the answer.
+ * The agent's requests to its client: approval for a command, a patch, a tool or more rights; answers to questions; the
+ * fields of a form. Each is an `ask` on the call that it concerns. Some have no item: then a call is created for the
+ * request, which ends with the answer.
  *
- * Requests of the agent are counted apart from those of the client: the same number may wait in both directions.
+ * The two sides number their requests independently: the same number may be pending in both directions.
  */
 
 import type { Ask, AskQuestion, AskSuggestion, Json, JsonObject } from "@blockyard/kernel";

@@ -126,7 +126,7 @@ export function thoughtsIn(item: JsonObject): { readonly summary: string; readon
 }
 
 /** `spawnAgent` → `spawn_agent`: the names that the stream and the log have. */
-export function snake(name: string): string {
+function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

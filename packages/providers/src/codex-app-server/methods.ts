@@ -64,6 +64,7 @@ export const SILENT: ReadonlySet<string> = new Set([
   "thread/realtime/transcript/delta",
   "thread/realtime/transcript/done",
   "thread/reverted",
+  "thread/section/changed",
   "thread/status/changed",
   "thread/unarchived",
   // Each patch has its own diff.

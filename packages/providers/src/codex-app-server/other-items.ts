@@ -11,7 +11,7 @@ import { given, listOf, numberOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { compactParams, rowOf } from "../row.ts";
 import { pictureOf, statusOf } from "./item.ts";
 
-export interface Notice {
+interface Notice {
   readonly kind: Kind;
   readonly role: Role;
   readonly text: string;
@@ -43,7 +43,7 @@ export function noticeOf(item: JsonObject): Notice | undefined {
   }
 }
 
-export interface OtherCall extends CallFace {
+interface OtherCall extends CallFace {
   readonly outcome: Outcome;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the adapter of the Codex app-server remembers: threads with what is open in them, requests of both sides that
- * wait for an answer. Bounded: of more threads than anybody needs, those in which nothing is open are forgotten.
+ * The state of the Codex app-server adapter: threads with what is open in them, and pending requests of both sides.
+ * Bounded: if there are too many threads, those in which nothing is open are dropped.
  */
 
 import type { BlockEvent, BlockKey, Json, JsonObject, Usage } from "@blockyard/kernel";

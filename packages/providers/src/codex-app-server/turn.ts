@@ -1,10 +1,10 @@
 /**
  * Turns of a thread, their tokens and their errors.
  *
- * A turn is begun by the first thing that belongs to it and ended by `turn/completed`; a review has two names for one turn. The
- * counters are the thread's from its beginning on, over resumes too: a turn's share is what was added while it ran, and what
- * is told of a turn that is over is only where the counter stands. A sub-agent has no turns of its own: its tokens are those of
- * the call that started it.
+ * The first event of a turn begins it, and `turn/completed` ends it; a review has two names for one turn. The counters
+ * are the thread's since its beginning, also across resumes: a turn's share is the increase during the turn, and a
+ * count for a finished turn only gives the counter's starting value. A sub-agent has no turns of its own: its tokens
+ * are those of the call that started it.
  */
 
 import { type Json, type JsonObject, NO_USAGE, type Usage } from "@blockyard/kernel";
@@ -281,7 +281,7 @@ function isCompacting(thread: Thread): boolean {
   return [...thread.open.values()].some(({ type }) => type === "contextCompaction");
 }
 
-export function usageOf(native: JsonObject): Usage {
+function usageOf(native: JsonObject): Usage {
   return {
     input: count(native.inputTokens),
     cacheRead: count(native.cachedInputTokens),

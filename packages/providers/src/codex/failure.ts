@@ -7,7 +7,7 @@ import type { BlockEvent, BlockKey, Json, JsonObject } from "@blockyard/kernel";
 import { isObject, parseObject } from "../framing/json.ts";
 import { given, numberOf, textOf, wordsOf } from "../read.ts";
 
-export interface Failure {
+interface Failure {
   readonly text: string;
   readonly code?: string;
   readonly details?: Json;

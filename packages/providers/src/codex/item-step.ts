@@ -1,9 +1,9 @@
 /**
- * The items of `codex exec --json` as block events: texts, thoughts, warnings, tools with their results, and what nobody knows.
- * What an item says is item.ts, turns and errors are adapter.ts.
+ * The items of `codex exec --json` as block events: texts, thoughts, warnings, tools with their results, and unknown
+ * ones. item.ts reads an item, adapter.ts handles turns and errors.
  *
- * An item is known by its id, and where ids differ between its events, by what it is. Each starts once and ends once; one that
- * is sent again adds nothing.
+ * An item is identified by its id or, if ids differ between its events, by its content. Each starts once and ends once;
+ * a repeated one adds nothing.
  */
 
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";

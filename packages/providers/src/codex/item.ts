@@ -123,12 +123,18 @@ export function readLogItem(item: JsonObject): ToolItem | undefined {
       return readSearch(item);
     case "CollabAgentToolCall":
       return readCollab(item);
+    case "DynamicToolCall":
+      return readMcp({
+        ...item,
+        server: item.namespace ?? "",
+        result: listOf(item.content_items).map(asPart),
+      });
     default:
       return undefined;
   }
 }
 
-export function readStatus(item: JsonObject): ItemStatus {
+function readStatus(item: JsonObject): ItemStatus {
   const status = textOf(item.status);
   if (status === "in_progress") return "running";
   if (status === "declined") return "denied";
@@ -234,6 +240,13 @@ export function readMcp(item: JsonObject): McpCall {
   };
 }
 
+/** A part of what a tool of the client gave. */
+function asPart(part: Json): Json {
+  const { type, text, imageUrl } = objectOf(part);
+  if (type === "inputText") return { type: "text", text: textOf(text) ?? "" };
+  return type === "inputImage" ? { type: "input_image", image_url: textOf(imageUrl) ?? "" } : part;
+}
+
 /** A list of parts, as a rule; a text alone is one. */
 function contentOf(result: Json | undefined): readonly Json[] {
   const content = isObject(result) ? result.content : result;
@@ -290,7 +303,7 @@ export function agentState(thread: string, state: Json): AgentState {
 }
 
 /** `{secs, nanos}`. */
-export function durationOf(value: Json | undefined): number | undefined {
+function durationOf(value: Json | undefined): number | undefined {
   const duration = objectOf(value);
   const seconds = numberOf(duration.secs);
   if (seconds === undefined) return undefined;
@@ -298,7 +311,7 @@ export function durationOf(value: Json | undefined): number | undefined {
 }
 
 /** A folder, whether it was written as a path or as a `file:` address. */
-export function folderOf(value: Json | undefined): string | undefined {
+function folderOf(value: Json | undefined): string | undefined {
   const text = wordsOf(value);
   if (text === undefined || !text.startsWith("file://")) return text;
   const path = text.slice("file://".length);

@@ -1,9 +1,9 @@
 /**
- * A tool call of a rollout log: what the model asked, and what came of it.
+ * A tool call of a rollout log: the model's request, and its outcome.
  *
- * The log has the call as the model wrote it, the output as the model read it, and (from 0.130 on) an event with what
- * really happened: exit code, diff, MCP result. The event wins where there is one; calls that failed before they ran
- * have none, and only their output tells why.
+ * The log has the call as the model wrote it, the output as the model read it, and (from 0.130 on) an event with the
+ * real outcome: exit code, diff, MCP result. The event wins if there is one; calls that failed before they ran have
+ * none, and only their output says why.
  */
 
 import type { Json, JsonObject, Reason } from "@blockyard/kernel";

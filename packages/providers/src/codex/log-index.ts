@@ -31,6 +31,8 @@ export interface LogIndex {
   readonly label: string | undefined;
   /** By call id: what really happened. */
   readonly items: ReadonlyMap<string, ToolItem>;
+  /** By call id: the thread of the agent that it started, where an event tells. */
+  readonly started: ReadonlyMap<string, string>;
   /** Ids of the calls that the model made. */
   readonly calls: ReadonlySet<string>;
   /** How often each text stands in response items, by who said it. */
@@ -50,8 +52,10 @@ export interface LogIndex {
 }
 
 export function indexLog(lines: Iterable<string>): LogIndex {
-  const { records, noise } = readRecords(lines);
+  const { records: whole, noise } = readRecords(lines);
+  const records = withoutPlans(whole);
   const items = new Map<string, ToolItem>();
+  const started = new Map<string, string>();
   const calls = new Set<string>();
   const said = new Map<string, number>();
   const prompts = new Map<string, number>();
@@ -64,6 +68,8 @@ export function indexLog(lines: Iterable<string>): LogIndex {
     if (prompt !== undefined) add(prompts, prompt);
     const done = eventItem(payload);
     if (done !== undefined) items.set(done.id, done.item);
+    const agent = startedBy(payload);
+    if (agent !== undefined) started.set(...agent);
   }
   const meta = objectOf(records.find((record) => record.type === "session_meta")?.payload);
   return {
@@ -71,6 +77,7 @@ export function indexLog(lines: Iterable<string>): LogIndex {
     noise,
     ...threadOf(meta),
     items,
+    started,
     calls,
     said,
     prompts,
@@ -103,6 +110,26 @@ function readRecords(lines: Iterable<string>): Pick<LogIndex, "records" | "noise
   if (last !== undefined && !last.line.trimStart().startsWith("{")) noise.push(last);
   return { records, noise };
 }
+
+/** A plan is told as an item of its own: the answer that it stands in is shown without it. */
+function withoutPlans(records: readonly LogRecord[]): readonly LogRecord[] {
+  const items = records.map(({ type, payload }) => (type === "event_msg" ? objectOf(payload.item) : {}));
+  const plans = new Set(items.filter((item) => item.type === "Plan").map((item) => textOf(item.text)));
+  if (plans.size === 0) return records;
+  return records.map((record) => {
+    const { type, payload } = record;
+    if (type !== "response_item" || payload.role !== "assistant" || !Array.isArray(payload.content))
+      return record;
+    const content = listOf(payload.content).map((part) => {
+      const text = textOf(objectOf(part).text);
+      if (text === undefined) return part;
+      return { ...objectOf(part), text: text.replace(PLAN, (all, plan) => (plans.has(plan) ? "" : all)) };
+    });
+    return { ...record, payload: { ...payload, content } };
+  });
+}
+
+const PLAN = /^<proposed_plan>[ \t]*\n([\s\S]*?)^<\/proposed_plan>[ \t]*(?:\n|$)/gm;
 
 function recordOf(raw: JsonObject, line: number): LogRecord {
   const ordinal = typeof raw.ordinal === "number" && Number.isSafeInteger(raw.ordinal) ? raw.ordinal : line;
@@ -141,6 +168,15 @@ function threadOf(meta: JsonObject): Pick<LogIndex, "thread" | "parentThread" | 
       wordsOf(subagent) ??
       wordsOf(meta.agent_role),
   };
+}
+
+/** The thread that an event says a call has started, with the call's id. */
+function startedBy(event: JsonObject): readonly [string, string] | undefined {
+  const told = event.type === "item_completed" ? objectOf(event.item) : event;
+  if (told.type !== "SubAgentActivity" && told.type !== "sub_agent_activity") return undefined;
+  const call = wordsOf(told.id) ?? wordsOf(told.event_id);
+  const thread = wordsOf(told.agent_thread_id);
+  return told.kind === "started" && call !== undefined && thread !== undefined ? [call, thread] : undefined;
 }
 
 function indexItem(payload: JsonObject, calls: Set<string>, said: Map<string, number>): void {

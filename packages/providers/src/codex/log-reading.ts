@@ -1,6 +1,4 @@
-/**
- * One thread of a rollout log while it is read: what is open, what was counted, where its blocks go.
- */
+/** One thread of a rollout log while it is read: open items, counters, and the place of its blocks. */
 
 import type { BlockEvent, BlockKey, Usage } from "@blockyard/kernel";
 import { given } from "../read.ts";

@@ -8,6 +8,7 @@ import { cutCall, endCall, startCall } from "../call.ts";
 import { listOf, numberOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
 import { readSearch, type ToolItem } from "./item.ts";
+import { startedThreads } from "./log-agents.ts";
 import { commandOf, displayOfCall, outcomeOfCall, readCall } from "./log-call.ts";
 import type { LogRecord } from "./log-index.ts";
 import { readOutput } from "./log-output.ts";
@@ -37,6 +38,8 @@ export function showOutput(reading: Reading, record: LogRecord): void {
   const callId = textOf(record.payload.call_id) ?? "";
   const call = reading.open.get(callId);
   if (call === undefined) {
+    // What Codex puts before the model by itself, such as a goal, answers no call.
+    if (callId === "" && wordsOf(record.payload.name) !== undefined) return;
     // The output of a call that was dropped from the log; or one that is said again.
     if (!reading.index.calls.has(callId))
       showUnknown(reading, record, `response_item/${textOf(record.payload.type)}`);
@@ -57,14 +60,8 @@ export function showOutput(reading: Reading, record: LogRecord): void {
     ...endCall(call, { ...outcome, input: undefined, compactParams: undefined, at: reading.at }),
   );
   if (call.toolName === "view_image") reading.lastImageCall = call.key;
-  for (const thread of startedThreads(item, output.text)) reading.showThread(thread, call.key);
-}
-
-/** The threads that a call has started. */
-function startedThreads(item: ToolItem | undefined, output: string): readonly string[] {
-  if (item?.type === "collab") return item.tool === "spawn_agent" ? item.receivers : [];
-  const id = /"agent_id":\s*"([^"]+)"/.exec(output)?.[1];
-  return id === undefined ? [] : [id];
+  for (const thread of startedThreads(reading.index, callId, item, output.text))
+    reading.showThread(thread, call.key);
 }
 
 export function showSearch(

@@ -1,6 +1,6 @@
 /**
- * The turns of a rollout log: marked by events from 0.130 on, told by the user's prompts before. Tokens are counted
- * for the thread; a turn's share is what was added while it ran.
+ * The turns of a rollout log: marked by events from 0.130 on, derived from the user's prompts before. Tokens are
+ * counted for the thread; a turn's share is the increase during the turn.
  */
 
 import type { BlockEvent, JsonObject } from "@blockyard/kernel";

@@ -104,6 +104,113 @@ describe("threads and turns", () => {
     event("token_count", { info: null }),
   ];
 
+  it("[X29] an agent's thread is found by the event of the call that started it; what agents write to each other is shown", () => {
+    const wrote = (author: string, recipient: string, text: string) => ({
+      type: "response_item",
+      payload: {
+        type: "agent_message",
+        author,
+        recipient,
+        content: [
+          {
+            type: "input_text",
+            text: `Message Type: X\nTask name: ${recipient}\nSender: ${author}\nPayload:\n${text}`,
+          },
+        ],
+      },
+    });
+    const activity = {
+      type: "SubAgentActivity",
+      id: "c1",
+      kind: "started",
+      agent_thread_id: "t2",
+      agent_path: "/root/a",
+    };
+    const folded = read(
+      [
+        meta(),
+        prompt("go"),
+        call("spawn_agent", { task_name: "a" }, "c1"),
+        event("item_completed", { item: activity }),
+        output('{"task_name":"/root/a"}', "c1"),
+        { type: "inter_agent_communication_metadata", payload: { trigger_turn: false } },
+        wrote("/root/a", "/root", "Two."),
+        said("assistant", "Done."),
+      ],
+      [
+        meta("t2", { parent_thread_id: "t1", agent_nickname: "Ada" }),
+        wrote("/root", "/root/a", "count"),
+        wrote("/root", "/root/a", ""),
+        said("assistant", "Two."),
+      ],
+    );
+    const spawn = folded.blocks.find((block) => block.kind === "tool_call")?.id;
+    expect(folded.unknown).toEqual({});
+    expect(folded.blocks.map(({ parent, role, text }) => [parent, role, text])).toEqual([
+      [null, "user", "go"],
+      [null, "model", '{"task_name":"a"}'],
+      [spawn, "tool", '{"task_name":"/root/a"}'],
+      [spawn, "user", "count"],
+      [spawn, "model", "Two."],
+      [null, "system", "Agent /root/a: Two."],
+      [null, "model", "Done."],
+    ]);
+  });
+
+  it("[X20] a plan inside an answer is shown once, as the item that tells it", () => {
+    const plan = event("item_completed", { item: { type: "Plan", id: "p", text: "# Plan\n- a\n" } });
+    const words = "Here.\n\n<proposed_plan>\n# Plan\n- a\n</proposed_plan>\n\nShall I?";
+    const shown = event("agent_message", { message: "Here.\n\n\nShall I?" });
+    const texts = (...records: Json[]) => read([meta(), ...records]).blocks.map(({ text }) => text);
+    expect(texts(plan, shown, said("assistant", words))).toEqual(["# Plan\n- a\n", "Here.\n\n\nShall I?"]);
+    expect(texts(plan, said("assistant", words.slice(7, -10)))).toEqual(["# Plan\n- a\n"]);
+    expect(texts(said("assistant", words))).toEqual([words]);
+  });
+
+  it("[X22] what a tool of the client gave, and answers that are kept", () => {
+    const item = {
+      type: "DynamicToolCall",
+      id: "c1",
+      tool: "lookup",
+      status: "failed",
+      content_items: [
+        { type: "inputText", text: "no eight" },
+        { type: "inputImage", imageUrl: "data:image/png;base64,aGk=" },
+      ],
+      success: false,
+    };
+    const folded = read([
+      meta(),
+      prompt("go"),
+      call("lookup", { id: 8 }, "c1"),
+      event("item_completed", { item }),
+      output("no eight", "c1"),
+      { type: "retained_context", payload: { type: "verified_answer", call_id: "c0" } },
+    ]);
+    expect(folded.unknown).toEqual({});
+    expect(folded.blocks.slice(1)).toMatchObject([
+      { kind: "tool_call", status: "error", metadata: { toolName: "lookup", error: "no eight" } },
+      { text: "no eight", metadata: { isError: true, images: [{ data: "aGk=", mediaType: "image/png" }] } },
+    ]);
+  });
+
+  it("[X21] what Codex puts before the model by itself is not shown", () => {
+    const goal = {
+      type: "function_call_output",
+      name: "goal_objective",
+      namespace: "agent",
+      output: "Ship it",
+    };
+    const update = { type: "configuration_update", reasoning: { effort: "high" } };
+    const folded = read([
+      meta(),
+      prompt("go"),
+      ...[goal, update].map((payload) => ({ type: "response_item", payload })),
+    ]);
+    expect(folded.unknown).toEqual({});
+    expect(folded.blocks.map(({ text }) => text)).toEqual(["go"]);
+  });
+
   it("[X29] a sub-agent's thread stands below its call, its tokens are a message of it", () => {
     const folded = read(
       [

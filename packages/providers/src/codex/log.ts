@@ -1,10 +1,10 @@
 /**
- * The importer of Codex's rollout logs, `~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, 0.47 to 0.166.
+ * The importer of Codex's rollout logs, `~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, 0.47 to 0.169.
  *
  * Gives what the live stream gives, and what it hides: prompts, failed calls, diffs, exit codes, sub-agents' threads
- * below the calls that started them. Instructions and bookkeeping are left out; what nobody knows is an `unknown`
- * block. Keys are made of the log's own ids (call ids, message ids, ordinals), so that importing again names the same
- * blocks. See log-index.ts for which of two records that say the same counts.
+ * below the calls that started them. Instructions and bookkeeping are left out; an unknown record is an `unknown`
+ * block. Keys are built from the log's own ids (call ids, message ids, ordinals), so that importing again names the
+ * same blocks. log-index.ts decides which of two equal records counts.
  */
 
 import type { BlockEvent, BlockKey, JsonObject } from "@blockyard/kernel";
@@ -13,6 +13,7 @@ import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { codexDetails } from "../session-details.ts";
 import { noiseBlock } from "../unknown.ts";
 import { isZero } from "../usage.ts";
+import { showAgentMessage } from "./log-agents.ts";
 import { eventItem, indexLog, isCall, type LogIndex, type LogRecord, messageText } from "./log-index.ts";
 import { PROVIDER, type Reading, showUnknown } from "./log-reading.ts";
 import {
@@ -198,6 +199,9 @@ function readRecord(reading: Reading, record: LogRecord): void {
       return readEvent(reading, record);
     case "compacted":
       return showCompaction(reading, record, textOf(record.payload.message) ?? "");
+    case "inter_agent_communication_metadata":
+    // Answers to questions, which stand with their call too.
+    case "retained_context":
     case "world_state":
     case "token_usage_record":
       return;
@@ -238,6 +242,8 @@ function readResponseItem(reading: Reading, record: LogRecord): void {
   switch (payload.type) {
     case "message":
       return readMessage(reading, record);
+    case "agent_message":
+      return showAgentMessage(reading, record);
     case "reasoning":
       return showReasoning(reading, record);
     case "function_call_output":
@@ -256,6 +262,7 @@ function readResponseItem(reading: Reading, record: LogRecord): void {
     case "ghost_snapshot":
     case "additional_tools":
     case "compaction_trigger":
+    case "configuration_update":
       return;
     default:
       showUnknown(reading, record, `response_item/${textOf(payload.type) ?? "(no type)"}`);

@@ -1,6 +1,6 @@
 /**
- * Tool items that nobody has told us about: an item that has a status, and is called or written like a tool. Shown as a call with
- * its result, under its own name; what is no such item stays unknown.
+ * Unknown tool items: an item that has a status, and a tool's name or form. Shown as a call with its result, under its
+ * own name; any other item stays unknown.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";

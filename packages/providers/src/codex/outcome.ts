@@ -40,9 +40,10 @@ export function displayOf(item: ToolItem): CallFace {
       };
     case "mcp":
       return {
-        toolName: `mcp__${item.server}__${item.tool}`,
-        displayName: item.tool,
-        server: item.server,
+        // A tool of the client has no server.
+        ...(item.server === ""
+          ? { toolName: item.tool }
+          : { toolName: `mcp__${item.server}__${item.tool}`, displayName: item.tool, server: item.server }),
         input: inputObject(item.input),
         compactParams: compactParams(item.input),
       };

@@ -1,4 +1,4 @@
-/** What the Codex adapter remembers: what is open, the ids of what has lately ended, the thread's token total. */
+/** The state of the Codex adapter: what is open, the ids of recently ended items, the thread's token total. */
 
 import type { BlockKey, JsonObject, Usage } from "@blockyard/kernel";
 import type { Todo } from "./item.ts";

@@ -9,7 +9,7 @@
 import { bounds } from "../limits.ts";
 import { parseText } from "./json.ts";
 
-export type Gathered =
+type Gathered =
   /** A line by itself: an event, or noise. */
   | { readonly line: string }
   /** A value over several lines. */

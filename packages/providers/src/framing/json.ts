@@ -39,7 +39,7 @@ function withoutPadding(text: string): string {
   return text.slice(from, to);
 }
 
-export type ParsedLine = { readonly json: Json } | { readonly noise: string };
+type ParsedLine = { readonly json: Json } | { readonly noise: string };
 
 /** The same, for callers that keep what is no JSON. */
 export function parseLine(line: string): ParsedLine {

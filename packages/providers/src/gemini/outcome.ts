@@ -1,6 +1,6 @@
 /**
- * What a reader sees of Gemini CLI's tools. A result line has a status and often nothing else: no exit code, no file
- * content, no diff. What a call has done is then told from its own parameters, and only as far as they say it.
+ * The results of Gemini CLI's tools. A result line has a status and often nothing else: no exit code, no file content,
+ * no diff. Then the outcome is derived from the call's parameters, as far as they describe it.
  */
 
 import type { JsonObject, Reason } from "@blockyard/kernel";
@@ -10,7 +10,7 @@ import { changesOutcome, outputRow, type TodoItem, todoOutcome, todoStatus } fro
 import { given, listOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { compactParams, rowOf } from "../row.ts";
 
-export interface ToolEnd {
+interface ToolEnd {
   readonly tool: string;
   readonly input: JsonObject;
   readonly output: string;

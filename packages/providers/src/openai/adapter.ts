@@ -25,12 +25,12 @@ import {
 } from "./responses.ts";
 import { type Count, isFailure, PROVIDER, strayPlace } from "./turn.ts";
 
-export interface OpenaiOptions {
+interface OpenaiOptions {
   /** The caller runs the tools that the model calls, and ends those calls. */
   readonly runsTools?: boolean;
 }
 
-export interface OpenaiState {
+interface OpenaiState {
   readonly count: Count;
   readonly chat: ChatState;
   readonly responses: ResponsesState;

@@ -57,6 +57,15 @@ export function sealOf(delta: JsonObject): Seal {
   return given({ signature: joined(signatures), opaque: joined(opaque) });
 }
 
+/** Gemini's reasoning is marked content in tags; the one that ends it stands in front of the answer. */
+export function thoughtApart(delta: JsonObject, isThinking: boolean): JsonObject {
+  const content = textOf(delta.content) ?? "";
+  const isThought = objectOf(objectOf(delta.extra_content).google).thought === true;
+  if (!isThought && !(isThinking && content.startsWith("</thought>"))) return delta;
+  const parts = /^(?:<thought>)?([\s\S]*?)(?:<\/thought>([\s\S]*))?$/.exec(content);
+  return { ...delta, reasoning: parts?.[1] ?? "", content: parts?.[2] ?? "" };
+}
+
 function joined(pieces: readonly (Json | undefined)[]): string | undefined {
   return wordsOf(pieces.map((piece) => textOf(piece) ?? "").join(""));
 }

@@ -1,6 +1,6 @@
 /**
- * Tools that the server itself has run, as `executed_tools` tells them: each a call with its result below it. A piece with the
- * index of one that is known goes on with it; the output ends it.
+ * Tools that the server itself has run, from `executed_tools`: each a call with its result below it. A piece with a
+ * known index continues its call; the output ends it.
  */
 
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";

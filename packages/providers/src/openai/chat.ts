@@ -19,6 +19,7 @@ import {
   sealOf,
   sourcesOf,
   thinkingText,
+  thoughtApart,
   unknownParts,
   usageOf,
 } from "./chat-content.ts";
@@ -121,7 +122,8 @@ export function failChat(state: ChatState, event: JsonObject): readonly BlockEve
 function stepChoice(state: ChatState, completion: Completion, native: JsonObject): readonly BlockEvent[] {
   const choice = choiceOf(completion, native);
   const isWhole = !isObject(native.delta) && isObject(native.message);
-  const delta = isObject(native.delta) ? native.delta : objectOf(native.message);
+  const said = isObject(native.delta) ? native.delta : objectOf(native.message);
+  const delta = thoughtApart(said, choice.open?.name === "thinking");
   // Some servers end their stream with the whole message.
   const repeats = isWhole ? new Set(choice.said) : undefined;
   const isNew = (name: SaidName | "call") => repeats?.has(name) !== true;

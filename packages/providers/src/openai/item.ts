@@ -204,7 +204,7 @@ export function outputOutcome(item: JsonObject, input: Json | undefined): Outcom
 }
 
 /** Shell output as it is when whole: one command block over all commands. */
-export function shellOutcome(output: readonly Json[], input: Json | undefined): Outcome {
+function shellOutcome(output: readonly Json[], input: Json | undefined): Outcome {
   const parts = output.filter(isObject);
   const last = objectOf(parts.at(-1)?.outcome);
   const exitCode = last.type === "exit" ? (numberOf(last.exit_code) ?? null) : null;

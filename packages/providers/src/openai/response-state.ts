@@ -1,6 +1,6 @@
 /**
- * What is open of one response: its items, the text parts and calls in them. Held by responses.ts, changed by the files
- * beside it. Nothing that was said is kept here, only how much; and what a later event has said differently.
+ * The open parts of one response: its items, the text parts and calls in them. Held by responses.ts, changed by the
+ * files beside it. It keeps no finished text, only its length, and differences in later events.
  */
 
 import type { BlockKey, Json, JsonObject } from "@blockyard/kernel";

@@ -36,7 +36,7 @@ export function startTurn(count: Count, answer: JsonObject): [Turn, BlockEvent] 
   return [turn, { type: "turn-start", turn: name, provider: PROVIDER, ...given({ model, at }) }];
 }
 
-export interface TurnEnd {
+interface TurnEnd {
   readonly status: "done" | "error";
   readonly reason?: Reason | undefined;
   readonly stopReason?: string | undefined;

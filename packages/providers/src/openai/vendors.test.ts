@@ -61,6 +61,16 @@ describe("[O51] reasoning, under whatever name", () => {
     ]);
   });
 
+  it("Gemini's marked content, without its tags", () => {
+    const marked = (content: string) => chunk({ content, extra_content: { google: { thought: true } } });
+    const answer = [chunk({ content: "</thought>Yes" }), chunk({ content: "</thought>" }), finish];
+    const expected = ["thinking done Hm, so", "text done Yes</thought>"];
+    expect(shown(run([marked("<thought>Hm"), marked(", so"), ...answer]))).toEqual(expected);
+    expect(
+      shown(run([marked("<thought>Hm, so</thought>Yes"), chunk({ content: "</thought>" }), finish])),
+    ).toEqual(expected);
+  });
+
   it.each<[string, JsonObject, JsonObject]>([
     ["a signature in the details", { reasoning_details: [{ signature: "S" }] }, { signature: "S" }],
     [

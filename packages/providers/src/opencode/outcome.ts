@@ -1,8 +1,8 @@
 /**
- * What a reader sees of opencode's tools: each finished call's state → a result of the most exact kind.
+ * The results of opencode's tools: each finished call's state → a result of the most specific kind.
  *
- * The state has what the model was told (`output`), and in its metadata what the tool knows besides: exit codes,
- * diffs, the file without line numbers. A command that exits with an error is "completed" to opencode; here it failed.
+ * The state has the model's text (`output`), and in its metadata what else the tool knows: exit codes, diffs, the file
+ * without line numbers. A command that exits with an error is "completed" to opencode; here it failed.
  */
 
 import type { Json, JsonObject, Reason } from "@blockyard/kernel";

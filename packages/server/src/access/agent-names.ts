@@ -1,7 +1,6 @@
 /**
- * Names that mean somebody already: those that the server writes under, and those of the agents that it runs or reads
- * streams of. No token and no import speaks under the first; no token under the second, because what an agent's run wrote
- * is its own to decide over.
+ * Reserved names: those that the server writes under, and those of the agents that it runs or whose streams it reads.
+ * No token and no import may use the first; no token the second, because an agent controls the blocks under its name.
  */
 
 import { PROVIDER_NAMES as NAMES } from "@blockyard/providers/names";

@@ -1,6 +1,6 @@
 /**
- * Writes down, before it is done, what runs code, gives rights or lets somebody in: who, when, how they came in, and about
- * what. What cannot be written down is not done.
+ * Writes actions that run code, grant rights or let someone in to the audit log before they happen: who, when, with which
+ * credential, and what. What cannot be logged is not done.
  */
 
 import type { AuditLog, Block, Kernel } from "@blockyard/kernel";
@@ -10,7 +10,7 @@ import type { Caller } from "./auth.ts";
 import { AUDIT_TEXT_CHARS } from "./limits.ts";
 
 /** Who does something: a caller, a command of this machine, or the server itself. */
-export type Doer = Pick<Caller, "agent" | "role" | "session"> & { readonly by: string };
+type Doer = Pick<Caller, "agent" | "role" | "session"> & { readonly by: string };
 
 export class Audit {
   readonly #entries: AuditLog;

@@ -1,11 +1,10 @@
 /**
- * Who may come in. A random token always; there is no way to switch it off. Three credentials name a caller: the owner's
- * token, tokens made for agents and viewers, and sessions of browsers, each with a cookie for which a link was traded that
- * works once (page-sessions.ts) and a ticket that only the page can get (page-proof.ts). Role and agent come from the
- * credential and from nothing else.
+ * Authentication. It cannot be switched off. Three credentials identify a caller: the owner's token, tokens made for agents and
+ * viewers, and browser sessions, each with a cookie from a link that works once (page-sessions.ts) and a ticket that only
+ * the page can get (page-proof.ts). Role and agent come only from the credential.
  *
- * The owner's token is a file that only its owner can read. Other tokens are kept as hashes. Comparison takes the same
- * time whatever is compared; a peer that guesses is slowed down, and nobody else with it.
+ * The owner's token is a file that only its owner can read. Other tokens are stored as hashes. Comparisons take constant time; a
+ * peer that guesses is slowed down, without affecting others.
  */
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";

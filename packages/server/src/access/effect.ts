@@ -8,11 +8,11 @@
 import type { Allowance } from "./allowance.ts";
 
 /** In this order they are named to people. */
-export const EFFECT_KINDS = ["read", "write", "run", "fetch"] as const;
+const EFFECT_KINDS = ["read", "write", "run", "fetch"] as const;
 export type EffectKind = (typeof EFFECT_KINDS)[number];
 
-export const PATH_CLASSES = ["ordinary", "guarded"] as const;
-export type PathClass = (typeof PATH_CLASSES)[number];
+const PATH_CLASSES = ["ordinary", "guarded"] as const;
+type PathClass = (typeof PATH_CLASSES)[number];
 
 export interface Effect {
   readonly kind: EffectKind;

@@ -96,7 +96,7 @@ function bracketed(host: string): string {
 }
 
 /** What carries the ticket of our page. A browser's socket has no headers of its own. */
-export const TICKET_HEADER = "x-blockyard-ticket";
+const TICKET_HEADER = "x-blockyard-ticket";
 /** What carries the signature of our page under one call. */
 export const PROOF_HEADER = "x-blockyard-proof";
 

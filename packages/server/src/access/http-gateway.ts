@@ -1,6 +1,6 @@
 /**
- * The HTTP gateway: every request and every upgrade passes the guard here before a router, a body or a socket is looked at. It
- * also keeps an eye on who is inside: a caller that came in with a token that has been taken back since is put out.
+ * The HTTP gateway: every request and every upgrade passes the guard here before a router, a body or a socket is
+ * touched. It also watches open connections: a caller whose token has been revoked is disconnected.
  *
  * Nothing that an unauthenticated client sends may throw here: an exception in this file would end the process.
  */
@@ -40,7 +40,7 @@ import type { Opened, PageSession } from "./page-sessions.ts";
 import type { Quotas } from "./quotas.ts";
 import { endSocket, endWith } from "./refused-answer.ts";
 
-export interface HttpGatewayOptions {
+interface HttpGatewayOptions {
   readonly place: Place;
   readonly auth: Auth;
   readonly log: Log;

@@ -15,15 +15,15 @@ export const MAX_PEERS = 10_000;
 export const AUDIT_ENTRIES = 1_000;
 
 // HTTP gateway
-/** How long whoever is inside with a revoked token may still read. It can write nothing from that moment on. */
+/** How long an open connection with a revoked token may still read. It cannot write from that moment on. */
 export const REVOKED_MS = 1_000;
-/** The body of a request that is no stream of its own has to be here within this. */
+/** The time for the body of a request that is not a stream. */
 export const BODY_MS = 60_000;
-/** More unauthenticated connections than this: the oldest makes room. Well below all connections, so that there is room for those inside. */
+/** Beyond this many unauthenticated connections, the oldest is closed. Well below the limit on all connections, so that there is room for authenticated ones. */
 export const MAX_UNAUTHENTICATED_CONNECTIONS = 1_000;
 /** Connections that one agent or viewer may have: several of them together still leave room for the owner. */
 export const MAX_CONNECTIONS_EACH = 100;
-/** … and all of them together: with the unauthenticated ones there are some left that nobody but the owner can take. */
+/** … and all of them together: even with the unauthenticated ones, some are left for the owner alone. */
 export const MAX_GUEST_CONNECTIONS = 700;
 /**
  * Whoever asks more often than it may is told so late: it has only so many connections to be told on. Each at another moment,
@@ -34,29 +34,29 @@ export const TOO_OFTEN_MS = 1_000;
 // Page proof
 /** How long a page has to sign a challenge. */
 export const CHALLENGE_MS = 60_000;
-/** How long a ticket is good that a page gets for a signed challenge. */
+/** How long a page's ticket for a signed challenge is valid. */
 export const TICKET_MS = 120_000;
 
 // Page sessions
 /** A link that nobody opens ends after a day, a session after thirty. */
 export const LINK_MS = 24 * 3600 * 1000;
 export const SESSION_MS = 30 * 24 * 3600 * 1000;
-/** How long after the trade a page may bind its session. */
+/** How long after the exchange a page may bind its session. */
 export const BIND_MS = 10 * 60 * 1000;
 export const SESSION_NAME_CHARS = 80;
 
 // Quotas
 /** Bytes of a message that cost as much as a request. */
 export const BYTES_PER_REQUEST = 16 * 1024;
-/** What a call costs besides that is turned away as busy: who asks on all the same asks less often. */
+/** The extra cost of a call that is refused as busy: it slows a caller that keeps asking. */
 export const TURNED_AWAY_REQUESTS = 4;
-/** What an op takes besides its text, whatever it is: a conversation, a turn, a word about a block. */
+/** The cost of an op besides its text, whatever it is: a conversation, a turn, a status. */
 export const OP_CHARS = 200;
-/** Names whose use is counted. */
+/** Names whose usage is counted. */
 export const MAX_ACCOUNTS = 10_000;
 
 // Refused answer
-/** How long whoever was refused an upgrade has to hang up. */
+/** How long a client whose upgrade was refused has to close the connection. */
 export const LAST_WORDS_MS = 1_000;
 
 // Revocations

@@ -25,7 +25,7 @@ import { BIND_MS, LINK_MS, SESSION_MS, SESSION_NAME_CHARS } from "./limits.ts";
 import { isKey } from "./page-proof.ts";
 
 /** For whom a link or a session is. */
-export interface Guest {
+interface Guest {
   readonly role: "owner" | "viewer";
   readonly agent: string;
   /** The hash of a viewer's token: with it everything ends that it has opened. */

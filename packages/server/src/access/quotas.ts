@@ -1,9 +1,9 @@
 /**
- * What one agent or viewer may ask for in a while: requests, and what it stores. The owner may everything. All tokens of one
- * name share; what was counted is forgotten when the server stops.
+ * Quotas of an agent or viewer: requests, and storage. The owner has none. All tokens of one name share them; the
+ * counts are lost when the server stops.
  *
- * Requests come out of a bucket that fills all the time, so that a burst is fine and a flood is not. What is stored is
- * counted where it is committed, whichever way it came, and checked where more would come in.
+ * Requests use a token bucket, so a burst is fine and a flood is not. Storage is counted at the commit, whichever way
+ * it came, and checked before more is accepted.
  */
 
 import { type Env, limits, type Op, type Problem, problem } from "@blockyard/kernel";

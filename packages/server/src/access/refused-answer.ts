@@ -1,13 +1,15 @@
 /**
- * What whoever is refused is answered with: a problem as JSON, a page for somebody who has typed the address into a browser, a bare
+ * The answer to a refused client: a problem as JSON, a page for somebody who typed the address into a browser, a bare
  * status for an upgrade. Then the connection ends.
  */
 
+import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Problem } from "@blockyard/kernel";
 import { escapeText } from "../system/escape.ts";
+import { styledPolicy } from "./content-policy.ts";
 import type { Refusal } from "./guard.ts";
 import { LAST_WORDS_MS } from "./limits.ts";
 
@@ -19,10 +21,26 @@ export function endWith(
   body: Problem,
 ): void {
   const challenge = status === 401 ? { "www-authenticate": "Bearer" } : {};
-  const type = isPerson(request) ? "text/html; charset=utf-8" : "application/json";
-  response.writeHead(status, { "content-type": type, connection: "close", ...challenge });
+  const headers = isPerson(request)
+    ? { "content-type": "text/html; charset=utf-8", "content-security-policy": POLICY }
+    : { "content-type": "application/json" };
+  response.writeHead(status, { ...headers, connection: "close", ...challenge });
   response.end(isPerson(request) ? refusalPage(body.message) : JSON.stringify(body));
 }
+
+/** The page's own look, in the system's type: none of the page's files is given to somebody who is not let in. */
+const STYLE = `:root{color-scheme:light dark}
+body{box-sizing:border-box;min-height:100vh;margin:0;padding:24px;display:grid;place-content:center;font:15px/1.6 system-ui,sans-serif;background:light-dark(#fff,#121516);color:light-dark(#161c1e,#e6ebec)}
+main{max-width:30rem}
+svg{width:28px;height:28px;fill:light-dark(#0b6f68,#4cc0b3)}
+h1{margin:12px 0 8px;font-size:22px;line-height:1.25;letter-spacing:-.01em}
+p{margin:0}
+pre{margin:16px 0;padding:12px 16px;overflow:auto;border-radius:10px;background:light-dark(#f4f6f6,#1a1e1f);font:13px/1.7 ui-monospace,monospace}
+.why{color:light-dark(#626d70,#88949a);font-size:13px}`;
+const POLICY = styledPolicy(createHash("sha256").update(STYLE).digest("base64"));
+const LOGO =
+  '<svg viewBox="0 0 32 32" aria-hidden="true"><rect x="3" y="3" width="12" height="12" rx="2.5"/>' +
+  '<rect x="17" y="3" width="12" height="12" rx="2.5" opacity=".55"/><rect x="3" y="17" width="26" height="12" rx="2.5" opacity=".8"/></svg>';
 
 /** Somebody who has typed the address into a browser. */
 function isPerson({ method, url, headers }: IncomingMessage): boolean {
@@ -34,13 +52,16 @@ function refusalPage(message: string): string {
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
 <title>Blockyard</title>
+<style>${STYLE}</style>
+<main>
+${LOGO}
 <h1>This Blockyard is private</h1>
 <p>It opens with a link that works once. To get a new link, run this in the folder where the server was started:</p>
 <pre>npm start -s -- link  from a clone
 blockyard link        where it is installed</pre>
-<p>The reason: ${escapeText(message)}.</p>
+<p class="why">The reason: ${escapeText(message)}.</p>
+</main>
 </html>
 `;
 }

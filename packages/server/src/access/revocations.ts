@@ -1,6 +1,7 @@
 /**
- * Revocations of other nodes. Each node keeps its own sessions; that one was revoked stands in the audit log, which the nodes
- * share, so it counts everywhere as soon as it is read there. While the database does not answer, what was read last counts.
+ * Revocations by other nodes. Each node keeps its own sessions; a revocation is in the audit log, which the nodes
+ * share, so it applies on every node as soon as that node reads it. While the database does not answer, the last read
+ * counts.
  */
 
 import type { AuditLog } from "@blockyard/kernel";

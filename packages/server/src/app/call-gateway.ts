@@ -20,7 +20,7 @@ import type { CallScheduler } from "./call-scheduler.ts";
 import { CALLER_REST_MS, INGEST_BYTES } from "./limits.ts";
 import type { Tools } from "./tool-table.ts";
 
-export interface GatewayParts {
+interface GatewayParts {
   readonly auth: Auth;
   readonly tools: Tools;
   readonly leases: Leases;

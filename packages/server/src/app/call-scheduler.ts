@@ -25,9 +25,9 @@ interface Queue {
 }
 
 /** Work that a caller has asked for. `turn`: what takes long waits here between two pieces. */
-export type Work<T> = (turn: () => Promise<void>) => Promise<T>;
+type Work<T> = (turn: () => Promise<void>) => Promise<T>;
 
-export interface Care {
+interface Care {
   /** Nobody waits for the answer any more. */
   readonly signal?: AbortSignal | undefined;
   /** It ends what the same caller has asked for before, and is never too much. */
@@ -35,7 +35,7 @@ export interface Care {
 }
 
 /** How busy this process has been and how long it has rested, since it began. */
-export interface LoopTime {
+interface LoopTime {
   readonly active: number;
   readonly idle: number;
 }

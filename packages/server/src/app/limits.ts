@@ -1,17 +1,17 @@
 /** Bounds of the running server: connections, how calls take turns. */
 
 // Call gateway
-/** Who has too much waiting already looks again after this. */
+/** A caller with a full queue retries after this. */
 export const CALLER_REST_MS = 100;
-/** How much of a stream of an agent is taken in at once: its lines may be a hundred blocks. */
+/** How much of an agent's stream is processed at once: its lines may be a hundred blocks. */
 export const INGEST_BYTES = 4 * 1024;
 
 // Call scheduler
-/** A call during which the process has rested for so long waits for something, and others may begin. */
+/** If the process was idle for this long during a call, the call is waiting, and others may begin. */
 export const RESTED_MS = 20;
-/** However busy the process is, somebody's turn comes after this. */
+/** However busy the process is, the next call begins after this. */
 export const LONGEST_REST_MS = 250;
-/** How often it is looked whether there was rest enough. */
+/** How often the idle time is checked. */
 export const REST_LOOK_MS = 2;
 
 // Listeners

@@ -13,13 +13,13 @@ import type { Certificate } from "../config/certificate.ts";
 import { type Config, ConfigError } from "../config/config.ts";
 import { MAX_CONNECTIONS } from "./limits.ts";
 
-export interface Arrivals {
+interface Arrivals {
   connection(socket: Socket): void;
   request(request: IncomingMessage, response: ServerResponse): void;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-export interface Listening {
+interface Listening {
   readonly port: number;
   /** Of the plain socket for commands, where there is one. */
   readonly localPort?: number;

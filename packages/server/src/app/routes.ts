@@ -29,7 +29,7 @@ import { gitBranch } from "../trust/git-branch.ts";
 import type { CallGateway } from "./call-gateway.ts";
 import type { Core } from "./core.ts";
 
-export interface RouteParts extends Core {
+interface RouteParts extends Core {
   readonly config: Config;
   readonly gateway: CallGateway;
   readonly httpGateway: HttpGateway;

@@ -1,6 +1,7 @@
 /**
- * What a tee has copied becomes conversations, one per session: while it is written, where a server runs; otherwise when it has
- * ended, so that no server is kept from the database meanwhile. A file that was kept whole is deleted; one that was not stays.
+ * Turns the traffic that a tee has copied into conversations, one per session: live if a server runs, otherwise after
+ * the agent has ended, so that no server is kept from the database meanwhile. A completely stored file is deleted; any
+ * other one stays.
  */
 
 import { existsSync, rmSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * `blockyard acp -- AGENT …`: stands between an editor and its agent. What they say passes unchanged; a copy becomes conversations,
- * written by a process of its own (acp-record.ts), so that nothing that happens there reaches the two.
+ * `blockyard acp -- AGENT …`: sits between an editor and its agent. Their traffic passes unchanged; a separate process
+ * (acp-record.ts) turns a copy into conversations, so that nothing that happens there affects the two.
  */
 
 import { spawn } from "node:child_process";

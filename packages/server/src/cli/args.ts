@@ -31,7 +31,7 @@ type Values<O> = {
       : string;
 };
 
-export interface Arguments<O> {
+interface Arguments<O> {
   readonly values: Values<O>;
   readonly positionals: readonly string[];
 }

@@ -1,6 +1,7 @@
 /**
- * A conversation whose turns somebody else has started: each is shown from its beginning, as far as its last blocks reach, until
- * nothing runs any more. What was asked before a restart is asked first; the answer starts the turn that is followed then.
+ * Follows a conversation whose turns somebody else has started: each is shown from its beginning, as far as its last
+ * blocks reach, until nothing is running. Requests from before a restart come first; the answer starts the turn that is
+ * followed then.
  */
 
 import { askOf, type BlockSnapshot, type TurnView } from "@blockyard/kernel";

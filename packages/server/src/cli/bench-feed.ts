@@ -13,7 +13,7 @@ import type { ServerCalls } from "../contract/index.ts";
 import { known } from "./block-source.ts";
 
 /** One way of a line: writes it, and later says that it came. */
-export interface Way {
+interface Way {
   write(line: string): void;
   close(): void;
 }

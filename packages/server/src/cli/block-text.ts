@@ -1,6 +1,6 @@
 /**
- * Blocks as terminal text: for `show` and for `run`. A tool call is a line, its result a few lines below it; what people
- * and models said stands as they said it. Everything that was written by others is made safe first.
+ * Blocks as terminal text: for `show` and for `run`. A tool call is a line, its result a few lines below it; the text
+ * of people and models is shown unchanged. Untrusted text is sanitized first.
  */
 
 import type { BlockSnapshot, Kind, TurnView } from "@blockyard/kernel";

@@ -7,7 +7,7 @@
  */
 import { PARENT_LOOK_MS } from "./limits.ts";
 
-export type Leaving = "input ended" | "output closed" | "told to stop" | "parent gone";
+type Leaving = "input ended" | "output closed" | "told to stop" | "parent gone";
 
 export class ClientWatch {
   /** How the client went. Never rejects. */

@@ -23,7 +23,7 @@ export interface ServerClient {
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly home?: string | undefined;
   readonly url?: string | undefined;
   readonly token?: string | undefined;
@@ -98,15 +98,6 @@ function commandUrl(home: string): string {
 /** Where a browser finds the server's page. */
 export function pageUrl(home: string): string {
   return process.env["BLOCKYARD_URL"] || runningServer(home).url;
-}
-
-export function isRunning(home: string): boolean {
-  try {
-    runningServer(home);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function reach(url: string, ask: () => Promise<Response>): Promise<Response> {

@@ -20,7 +20,7 @@ import { CommandError } from "./command.ts";
 import { HEALTH_MS, LOCK_STEP_MS, LOCK_WAIT_MS } from "./limits.ts";
 import { sendBody } from "./send-body.ts";
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly home?: string | undefined;
   /** The folder in which agents work; the present one by default. */
   readonly root?: string;

@@ -23,7 +23,7 @@ export function checkFile(path: string, hasServer: boolean): readonly Finding[] 
 }
 
 /** Sessions that an earlier version has imported twice at the same time. */
-export function checkImports(path: string): readonly Finding[] {
+function checkImports(path: string): readonly Finding[] {
   const reader = new StoreReader(path);
   try {
     const doubles = countDoubles(reader.blocks());

@@ -1,9 +1,9 @@
 /**
- * `blockyard demo`: three scripted agents edit one file at the same time, over HTTP with tokens of their own, while whoever
- * opens the link may type in it too. At the end it is checked that nothing of anybody was lost.
+ * `blockyard demo`: three scripted agents edit one file at the same time, over HTTP with their own tokens, while anyone
+ * who opens the link may type in it too. At the end it checks that nothing was lost.
  *
- * It has a server, a workspace and a home of its own, which are removed afterwards; with --here the running server and its
- * workspace. What the agents do is in demo/.
+ * It has its own server, workspace and data directory, which are removed afterwards; with --here it uses the running
+ * server and its workspace. demo/ has the agents.
  */
 
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";

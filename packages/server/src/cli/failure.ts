@@ -1,6 +1,6 @@
 /**
- * What went wrong, as one sentence that names the fix. Where it happened is told of a bug only: of a full disk, a damaged
- * database or a file of another account nobody learns anything from a stack.
+ * An error as one sentence that names the fix. Only a bug shows its stack: for a full disk, a damaged database or a
+ * file of another account, it would not help.
  */
 
 import { StoreError, type StoreErrorCode } from "@blockyard/kernel/plain";

@@ -1,4 +1,4 @@
-/** What a check of `blockyard doctor` has found: one line, with its fix where there is something to fix. */
+/** A finding of `blockyard doctor`: one line, with its fix if there is something to fix. */
 
 export interface Finding {
   readonly check: string;

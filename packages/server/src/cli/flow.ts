@@ -1,4 +1,4 @@
-/** A stream on its way from who reads it to who keeps it. */
+/** A stream on its way from its reader to its writer. */
 import { PIPE_START_BYTES, PIPE_START_LINES, PIPE_WAITING_BYTES } from "./limits.ts";
 
 /** The stream on its way from the reader to the keeper, bounded: a slow keeper slows the agent, a gone one does not. */

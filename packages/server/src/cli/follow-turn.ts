@@ -1,6 +1,6 @@
 /**
- * One turn followed in a terminal until its end: what it says and does is shown, and what it asks is asked of whoever sits there. For the
- * command that started it, and for one that joins it.
+ * Follows one turn in a terminal until its end: shows its output, and puts its requests to the person at the terminal.
+ * For the command that started it, and for one that joins it.
  */
 
 import { askOf, type BlockSnapshot, plural, type TurnView } from "@blockyard/kernel";
@@ -12,7 +12,7 @@ import { lineWidth, print, printJson, printNote, styleFor, terminalWidth } from 
 import { answerAsk } from "./terminal-ask.ts";
 import { asTyped } from "./typed-command.ts";
 
-export interface Followed {
+interface Followed {
   readonly conversation: string;
   /** Blocks that were born before are not told. */
   readonly since: number;

@@ -1,6 +1,6 @@
 /**
- * `blockyard import`: what agents have kept on this machine, or the files that are named: session logs and exports. Again
- * later it brings only what is new; with --watch it goes on doing so.
+ * `blockyard import`: imports the sessions that agents saved on this machine, or the given files: session logs and
+ * exports. A repeated import adds only what is new; with --watch it continues.
  */
 
 import { LOGGING_PROVIDERS } from "@blockyard/providers/names";

@@ -1,12 +1,12 @@
 /** Bounds of the command: what it waits for, what it reads and prints at once. */
 
 // ACP record
-/** How often the copy of an agent's stream is looked at, and how much of it is read at once. */
+/** How often the copy of an agent's stream is polled, and how much of it is read at once. */
 export const RECORD_LOOK_MS = 100;
 export const RECORD_READ_BYTES = 256 * 1024;
 
 // ACP tee
-/** What waits for a slow disk; then the copy is given up. */
+/** The queue for a slow disk; beyond it the copy is given up. */
 export const TEE_WAITING_BYTES = 64 * 1024 * 1024;
 /** How long the end of the copy may hold up the end of the agent. */
 export const TEE_CLOSE_MS = 500;
@@ -23,18 +23,18 @@ export const AUDIT_DETAIL_CHARS = 200;
 // Block text
 /** Of a thought, where its first sentence is looked for. */
 export const THINKING_CHARS = 1_000;
-/** Of a warning, and of what a turn came to. */
+/** The shown length of a warning, and of a turn's summary. */
 export const NOTICE_CHARS = 2_000;
 
 // Client watch
-/** How often it is looked whether the parent process is still there. */
+/** How often the parent process is checked. */
 export const PARENT_LOOK_MS = 1_000;
 
 // Command client
-/** How long a command waits for another one that has the store open, and how often it looks. */
+/** How long a command waits for another one that has the store open, and how often it checks. */
 export const LOCK_WAIT_MS = 10_000;
 export const LOCK_STEP_MS = 100;
-/** How long a server may take to say that it is there. */
+/** How long a server may take to respond. */
 export const HEALTH_MS = 3_000;
 
 // Doctor checks
@@ -43,31 +43,31 @@ export const AGENT_VERSION_MS = 5_000;
 export const DOCTOR_HEALTH_MS = 10_000;
 
 // Flow
-/** So much of a pipe is read to find out whose format it is. */
+/** How much of a pipe is read to detect its format. */
 export const PIPE_START_BYTES = 64 * 1024;
 export const PIPE_START_LINES = 3;
-/** What waits to be sent, before the pipe is paused. */
+/** The send queue at which the pipe is paused. */
 export const PIPE_WAITING_BYTES = 4 * 1024 * 1024;
 
 // Follow
-/** How often a followed file is looked at. */
+/** How often a followed file is polled. */
 export const FOLLOW_MS = 1_000;
-/** Calls that are remembered, to say what became of them. */
+/** Calls that are kept, to show their outcome. */
 export const FOLLOWED_CALLS = 200;
-/** How long a call runs before its line is shown without what came of it. */
+/** How long a call runs before its line is shown without its outcome. */
 export const LONG_CALL_MS = 1_000;
 
 // Grant
 export const GRANTED_NAME_CHARS = 200;
 
 // Help
-/** With less room than this beside a name, or a command, what belongs to it stands below it. */
+/** With less space than this beside a name, or a command, its description is put below it. */
 export const BESIDE_CHARS = 30;
 
 // Import sessions
-/** How often logs are looked at while they are watched. */
+/** How often watched logs are polled. */
 export const IMPORT_WATCH_MS = 1_000;
-/** So much of a log is read to find out whose format it is. */
+/** How much of a log is read to detect its format. */
 export const LOG_HEAD_BYTES = 256 * 1024;
 
 // Log import
@@ -79,7 +79,7 @@ export const IMPORTED_PAGE_ROWS = 500;
 export const LISTED_ROWS = 2_000;
 
 // MCP stdio
-/** How long after a lost stream of changes the next is asked for. */
+/** Delay before a lost stream of changes is requested again. */
 export const CHANGES_RETRY_MS = 2_000;
 /** One line of that stream. */
 export const CHANGE_LINE_CHARS = 4 * 1024 * 1024;

@@ -82,7 +82,7 @@ function keyOf(provider: string, name: string): string {
   return `${provider} ${name}`;
 }
 
-export interface LogImportOptions {
+interface LogImportOptions {
   readonly now: number;
   /** What is open in a live log is written and left open: somebody comes back for it soon. */
   readonly isFollowed: boolean;

@@ -1,4 +1,6 @@
-/** What `blockyard run` does: starts a turn, shows it as it happens, and asks whoever sits there what the agent asks. */
+/**
+ * `blockyard run`: starts a turn, shows it as it happens, and puts the agent's requests to the person at the terminal.
+ */
 
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -18,7 +18,7 @@ import { Tools } from "../app/tool-table.ts";
 import { makeConfig } from "../config/config.ts";
 import { nodeEnv } from "../system/env.ts";
 import type { BlockSource } from "./block-source.ts";
-import { Follower } from "./follow.ts";
+import { Follower, type FollowerPort } from "./follow.ts";
 import { styleFor } from "./terminal.ts";
 import { askText, forgetTyped, typed, watchAnswer } from "./terminal-ask.ts";
 
@@ -29,6 +29,25 @@ function asking(block_id: string, approval: object): BlockSnapshot {
   return {
     ...{ block_id, metadata, kind: "tool_call", role: "model", status: "running", content: "", version: 1 },
   } as unknown as BlockSnapshot;
+}
+
+/** A follower of a conversation whose tools `call` answers; what it shows collects in `seen`. */
+function follow(
+  call: (tool: string, input: Json) => unknown,
+  port: Partial<FollowerPort> = {},
+  conversation = "c",
+) {
+  const seen = { shown: "" };
+  const follower = new Follower({ call } as unknown as BlockSource, conversation, 0, {
+    text: { style: styleFor({}), width: 80, isFull: false },
+    show: async (piece) => {
+      seen.shown += piece;
+    },
+    ended: async () => undefined,
+    asked: async () => false,
+    ...port,
+  });
+  return { follower, seen };
 }
 
 it("[D7] every character of the input shows, and no title looks like an input", () => {
@@ -80,14 +99,8 @@ it("[D7] a long command of an agent that does not tell its input shows whole", (
 
 it("[D7] the same request on another block is asked for itself", async () => {
   const blocks = [asking("c/bob/1", {}), asking("c/claude/2", {}), asking("c/claude/2", {})];
-  const client = {
-    call: async () => ({ patches: [], new_blocks: blocks, seq: 1 }),
-  } as unknown as BlockSource;
   const asked: string[] = [];
-  const follower = new Follower(client, "c", 0, {
-    text: { style: styleFor({}), width: 80, isFull: false },
-    show: async () => undefined,
-    ended: async () => undefined,
+  const { follower } = follow(async () => ({ patches: [], new_blocks: blocks, seq: 1 }), {
     asked: async ({ block_id }) => asked.push(block_id) > 0,
   });
   await follower.step(0);
@@ -106,19 +119,8 @@ it("[U13] a result that ends before its call stands below the call's line, which
     if (isProblem(made)) throw new Error(made.message);
     return made.id;
   };
-  let shown = "";
   const owner = { role: "owner", agent: "ann", by: "token" } as const;
-  const client = {
-    call: (tool: string, input: Json) => tools.call(owner, tool, input),
-  } as unknown as BlockSource;
-  const follower = new Follower(client, conversation, 0, {
-    text: { style: styleFor({}), width: 80, isFull: false },
-    show: async (text) => {
-      shown += text;
-    },
-    ended: async () => undefined,
-    asked: async () => false,
-  });
+  const { follower, seen } = follow((tool, input) => tools.call(owner, tool, input), {}, conversation);
   const named = { toolName: "Bash", toolUseId: "1", compactParams: "make" };
   const call = await write((draft) =>
     draft.create({
@@ -127,7 +129,7 @@ it("[U13] a result that ends before its call stands below the call's line, which
     }),
   );
   await follower.step(0);
-  expect(shown).toBe("");
+  expect(seen.shown).toBe("");
   await write((draft) =>
     draft.create({
       ...{ kind: "command", role: "tool", status: "done", parent: call, side: true, text: "made\n" },
@@ -135,10 +137,10 @@ it("[U13] a result that ends before its call stands below the call's line, which
     }),
   );
   await follower.step(0);
-  expect(shown).toBe("● $ make\n  made\n");
+  expect(seen.shown).toBe("● $ make\n  made\n");
   await write((draft) => draft.status(call, "done", { stage: "end", success: true }));
   await follower.step(0);
-  expect(shown).toBe("● $ make\n  made\n");
+  expect(seen.shown).toBe("● $ make\n  made\n");
   await tools.close();
   await tools.files.close();
   await kernel.close();
@@ -165,23 +167,14 @@ describe("[U13] a call that takes long", () => {
 
   /** What is shown behind each of these, a second apart. */
   async function shownBehind(...news: object[]): Promise<readonly string[]> {
-    let shown = "";
     let now = 0;
-    const client = { call: async () => ({ patches: [], new_blocks: [], seq: 1, ...news.shift() }) };
-    const follower = new Follower(client as unknown as BlockSource, "c", 0, {
-      text: { style: styleFor({}), width: 80, isFull: false },
-      now: () => now,
-      show: async (piece) => {
-        shown += piece;
-      },
-      ended: async () => undefined,
-      asked: async () => false,
-    });
+    const call = async () => ({ patches: [], new_blocks: [], seq: 1, ...news.shift() });
+    const { follower, seen } = follow(call, { now: () => now });
     const pieces: string[] = [];
     while (news.length > 0) {
       await follower.step(0);
-      pieces.push(shown);
-      shown = "";
+      pieces.push(seen.shown);
+      seen.shown = "";
       now += 1_000;
     }
     return pieces;
@@ -280,39 +273,20 @@ it.each<[string, object, object, string]>([
     { patches: [], new_blocks: [{ ...call, status: "running" }], seq: 1 },
     { patches: [ended], new_blocks: [below], seq: 2 },
   ];
-  const client = { call: async () => news.shift() } as unknown as BlockSource;
-  let shown = "";
-  const follower = new Follower(client, "c", 0, {
-    text: { style: styleFor({}), width: 80, isFull: false },
-    folder: "/srv/shop",
-    show: async (text) => {
-      shown += text;
-    },
-    ended: async () => undefined,
-    asked: async () => false,
-  });
+  const { follower, seen } = follow(async () => news.shift(), { folder: "/srv/shop" });
   await follower.step(0);
   await follower.step(0);
-  expect(shown).toBe(expected);
+  expect(seen.shown).toBe(expected);
 });
 
 it("[U4] a text that is cut off is ended before anything else is said", async () => {
   const text = { block_id: "c/claude/1", kind: "text", role: "model", status: "running", metadata: {} };
   const news = { patches: [], new_blocks: [{ ...text, content: "I begin" }], seq: 1 };
-  const client = { call: async () => news } as unknown as BlockSource;
-  let shown = "";
-  const follower = new Follower(client, "c", 0, {
-    text: { style: styleFor({}), width: 80, isFull: false },
-    show: async (piece) => {
-      shown += piece;
-    },
-    ended: async () => undefined,
-    asked: async () => false,
-  });
+  const { follower, seen } = follow(async () => news);
   await follower.step(0);
   await follower.endLine();
   await follower.endLine();
-  expect(shown).toBe("I begin\n");
+  expect(seen.shown).toBe("I begin\n");
 });
 
 it("[U97] [A42] below an answered plan stands the plan that was approved, and how it was answered, once", async () => {
@@ -348,23 +322,14 @@ it("[U97] [A42] below an answered plan stands the plan that was approved, and ho
     },
   ];
   const asked: unknown[] = [];
-  const client = {
-    call: async (_: string, input: unknown) => asked.push(input) && news.shift(),
-  } as unknown as BlockSource;
-  let shown = "";
-  const follower = new Follower(client, "c", 0, {
-    text: { style: styleFor({}), width: 80, isFull: false },
-    show: async (piece) => {
-      shown += piece;
-    },
-    ended: async () => undefined,
+  const { follower, seen } = follow(async (_, input) => asked.push(input) && news.shift(), {
     asked: async () => true,
   });
   await follower.step(0);
-  expect(shown).toBe("");
+  expect(seen.shown).toBe("");
   await follower.step(0);
   expect(asked[1]).toMatchObject({ versions: [{ block_id: "c/claude/1" }, { block_id: "c/claude/2" }] });
-  expect(shown).toBe("● Plan · ann approved this plan\n1. Write it\n\n");
+  expect(seen.shown).toBe("● Plan · ann approved this plan\n1. Write it\n\n");
 });
 
 it("[U94] what is answered elsewhere need not be typed", async () => {

@@ -1,6 +1,7 @@
 /**
- * What an agent asks, asked of whoever sits at the terminal: permissions, plans, questions and forms. Where nobody does, what was not
- * allowed beforehand is denied. An ask that is answered elsewhere meanwhile, such as on the page, is not asked any longer.
+ * Puts an agent's requests to the person at the terminal: permissions, plans, questions and forms. Without a terminal,
+ * what was not allowed beforehand is denied. If a request is answered elsewhere meanwhile, such as on the page, the
+ * terminal stops asking.
  */
 
 import { createInterface } from "node:readline/promises";

@@ -47,7 +47,7 @@ export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
-export interface ConfigInput {
+interface ConfigInput {
   readonly home?: string;
   readonly root?: string;
   readonly host?: string;

@@ -1,14 +1,14 @@
 /**
- * `credentials` in the data directory: keys and passwords for the server, one `NAME=value` a line, for whoever does not want
- * them in an environment (npm and the shell keep what they were started with for as long as they live). Only its owner may be
- * able to read it. What is set in the environment goes before it.
+ * `credentials` in the data directory: keys and passwords for the server, one `NAME=value` a line, for users who do not
+ * want them in an environment (npm and the shell keep their variables for as long as they live). Only its owner may be
+ * able to read it. Environment variables take precedence.
  */
 
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { CREDENTIALS_BYTES } from "./limits.ts";
 
-export const CREDENTIALS = "credentials";
+const CREDENTIALS = "credentials";
 
 export function readCredentials(home: string): Readonly<Record<string, string>> {
   const path = join(home, CREDENTIALS);

@@ -1,6 +1,6 @@
 /**
- * Where a PostgreSQL database is, with what opens it. The secret part is shown to nobody but the driver: printing,
- * logging or serializing an address gives the harmless part.
+ * The address of a PostgreSQL database, with its password. Only the driver gets the secret part: printing, logging or
+ * serializing an address gives the harmless part.
  */
 
 import { inspect } from "node:util";

@@ -25,7 +25,7 @@ export interface ScenarioOptions {
   readonly guest?: string;
 }
 
-export interface OpenedFile {
+interface OpenedFile {
   readonly block_id: string;
   readonly conversation: string;
   readonly path: string;

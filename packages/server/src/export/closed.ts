@@ -1,6 +1,5 @@
 /**
- * What of a result is shown at first, for the exports and for `show`: the kernel's rules, asked with what a whole block
- * knows of itself.
+ * The visible part of a collapsed result, for the exports and for `show`: the kernel's rules, applied to whole blocks.
  */
 
 import type { BlockSnapshot } from "@blockyard/kernel";
@@ -29,7 +28,7 @@ export interface Shown extends Partial<Extent> {
   readonly isLivingTodo?: boolean | undefined;
 }
 
-export interface Collapsed {
+interface Collapsed {
   readonly form: Form;
   /** Closed until somebody opens it. */
   readonly isClosed: boolean;

@@ -24,7 +24,7 @@ export interface Download {
 }
 
 /** For whom, and where: without it an export is made in this thread. */
-export interface ExportPlace {
+interface ExportPlace {
   readonly pool: ExportPool;
   readonly isOwners: boolean;
   /** Waited for between two lines. */

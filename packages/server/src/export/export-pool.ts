@@ -1,9 +1,9 @@
 /**
- * Exports are made off the main thread: what agents wrote is rendered, highlighted and searched for secrets in a thread that can
- * be ended, because its reader has gone, because it takes too long over one piece, or because it needs too much memory. The owner
- * has a thread; all others share one, in which they wait for each other.
+ * Makes exports off the main thread: agents' text is rendered, highlighted and searched for secrets in a thread that
+ * can be terminated if its reader has gone, if one piece takes too long, or if it needs too much memory. The owner has
+ * a thread; all others share one and queue for it.
  *
- * Invariant: an export that does not come to its end throws; half of one never looks whole.
+ * Invariant: an export that does not finish throws; an incomplete one never looks complete.
  */
 
 import { Worker } from "node:worker_threads";
@@ -12,7 +12,7 @@ import type { Format } from "./format.ts";
 import { SENT_CHARS, SENT_LINES, THREAD_MB } from "./limits.ts";
 import type { FromThread, ToThread } from "./message.ts";
 
-export interface ExportSource {
+interface ExportSource {
   readonly format: Format;
   readonly redact: boolean;
   readonly lines: () => AsyncIterable<ExportLine>;

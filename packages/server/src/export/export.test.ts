@@ -61,6 +61,56 @@ async function gather<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 const HOSTILE = `<script>alert(1)</script><img src=x onerror=alert(1)> "onmouseover=alert(1) x=" </style></title></pre>`;
 
+describe("[AC350] what is nested deeper than anybody reads", () => {
+  const DEEP = 6_000;
+  const says = (
+    draft: Draft,
+    kind: "text" | "tool_call",
+    text: string,
+    parent: string | null,
+    side: boolean,
+  ) => {
+    const metadata = kind === "tool_call" ? { toolUseId: text, toolName: "Task" } : {};
+    const made = draft.create({ kind, role: "model", text, parent, side, status: "done", metadata });
+    if (isProblem(made)) throw new Error(made.message);
+    return made.id;
+  };
+
+  it.each<[string, (draft: Draft, text: string, parent: string | null) => string]>([
+    ["on the side of each other", (draft, text, at) => says(draft, "text", text, at, at !== null)],
+    ["as calls of calls", (draft, text, at) => says(draft, "tool_call", text, at, at !== null)],
+    [
+      "as branches of branches",
+      (draft, text, at) => {
+        const left = says(draft, "text", text, at, false);
+        says(draft, "text", text, at, false);
+        return left;
+      },
+    ],
+  ])(
+    "%s stands in one list: it is exported whole",
+    async (_, write) => {
+      const id = await conversationOf("deep", []);
+      let made = 0;
+      const written = await kernel.write(id, {
+        agent: "ada",
+        plan: (draft) => {
+          let parent: string | null = null;
+          for (let i = 0; i < DEEP; i++) parent = write(draft, `said ${i}.`, parent);
+          made = draft.record.blocks;
+          return {};
+        },
+      });
+      if (isProblem(written)) throw new Error(written.message);
+      const page = await exported(id, "html");
+      expect(page.match(/ data-block="/g)).toHaveLength(made);
+      const markdown = await exported(id, "markdown");
+      expect(markdown.match(/said \d+\./g)).toHaveLength(made);
+    },
+    60_000,
+  );
+});
+
 describe("[E3] what was written stays text", () => {
   it.each<[string, Written]>([
     ["text", { kind: "text", text: HOSTILE }],

@@ -1,6 +1,6 @@
 /**
- * One block as HTML, by its kind: the page's look without the page's program. What is quiet or long is collapsed with <details>.
- * Where it stands among other blocks is html-item.ts.
+ * One block as HTML, by its kind: the page's look without the page's program. Quiet or long content is collapsed with
+ * <details>. html-item.ts places it among other blocks.
  */
 
 import type { BlockSnapshot, Metadata, Reason } from "@blockyard/kernel";

@@ -1,7 +1,7 @@
 /**
- * The items of a timeline as HTML: who speaks, blocks with what hangs off them, calls with their results, other branches. A
- * block's element carries the attributes that the page's has: data-block, data-kind, data-status. How one block looks is
- * html-block.ts.
+ * The items of a timeline as HTML: speakers, blocks with everything attached to them, calls with their results, other
+ * branches. A block's element has the same attributes as on the page: data-block, data-kind, data-status. html-block.ts
+ * draws one block.
  */
 
 import type { BlockSnapshot } from "@blockyard/kernel";

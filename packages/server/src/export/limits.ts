@@ -23,6 +23,10 @@ export const THINKING_CHARS = 1_000;
 /** A sub-agent's work with longer texts than this is closed. */
 export const SHORT_WORK_LINES = 10;
 
+// Tree
+/** What is nested deeper, such as the work of a sub-agent's sub-agent's sub-agent, stands in one list. */
+export const NESTED_LEVELS = 32;
+
 // Markdown HTML
 /** Longer texts are shown as they are: nobody reads them, and a lexer may take long over them. */
 export const MARKDOWN_CHARS = 1_000_000;

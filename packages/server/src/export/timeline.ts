@@ -1,6 +1,6 @@
 /**
- * An exported conversation as a reader goes through it: who speaks, what was said and changed, and quiet things gathered into
- * one. The same rules as on the page, asked with whole blocks.
+ * An exported conversation in reading order: speakers, what was said and changed, and groups of quiet steps. The same
+ * rules as on the page, applied to whole blocks.
  */
 
 import type { BlockSnapshot } from "@blockyard/kernel";
@@ -91,7 +91,7 @@ function gathered(items: readonly NodeItem[]): Item {
   return { type: "gathered", words: gatheredWords(items.map(entryOf), tookMs), items };
 }
 
-export function entryOf({ node, todo }: Pick<NodeItem, "node" | "todo">): Entry {
+function entryOf({ node, todo }: Pick<NodeItem, "node" | "todo">): Entry {
   return {
     block: node.block,
     results: node.results.map(({ block }) => block),

@@ -1,12 +1,14 @@
 /**
- * An exported conversation as a tree: the way to the head, what hangs off each block, and the ways that were left. The
- * order is the page's: a call, what its sub-agent did, its results, then what came behind them. Every block is in it exactly once, except for
- * messages that have waited: once such a one has run, it stands where it was said.
+ * An exported conversation as a tree: the path to the head, what is attached to each block, and the other branches. The
+ * order is the page's: a call, its sub-agent's work, its results, then what followed them. Every block is in it exactly
+ * once, except queued messages: once such a message has run, it appears where it was said. Its depth is bounded, however deep
+ * others have nested what they wrote, so that code that walks it may recurse.
  */
 
 import type { BlockSnapshot, ExportLine, TurnView } from "@blockyard/kernel";
 import { isResult } from "@blockyard/kernel/plain";
 import { withShortPaths } from "@blockyard/kernel/presentation";
+import { NESTED_LEVELS } from "./limits.ts";
 
 export type ExportHead = Extract<ExportLine, { readonly type: "conversation" }>;
 
@@ -61,17 +63,6 @@ function withPaths<B extends BlockSnapshot>(block: B, { metadata }: ExportHead):
   return { ...block, metadata: withShortPaths(block.metadata, metadata.cwd) };
 }
 
-/** All blocks in the order in which they are shown. */
-export function* blocksIn(nodes: readonly ExportNode[]): Generator<ExportNode> {
-  for (const node of nodes) {
-    yield node;
-    yield* blocksIn(node.work);
-    yield* blocksIn(node.results);
-    yield* blocksIn(node.nested);
-    for (const branch of node.branches) yield* blocksIn(branch);
-  }
-}
-
 class Planter {
   readonly #sides = new Map<string | null, BlockSnapshot[]>();
   readonly #nexts = new Map<string | null, BlockSnapshot[]>();
@@ -98,35 +89,40 @@ class Planter {
   plant(): { path: readonly ExportNode[]; others: readonly (readonly ExportNode[])[] } {
     const starts = this.#nexts.get(null) ?? [];
     const first = starts.find(({ block_id }) => this.#path.has(block_id)) ?? starts[0];
-    const others = starts.filter((start) => start !== first).map((start) => this.#way(start));
+    const others = starts.filter((start) => start !== first).map((start) => this.#way(start, 0));
     // What hangs off nothing has nobody to show it.
-    const loose = (this.#sides.get(null) ?? []).map((block) => [this.#node(block, [])]);
-    return { path: first ? this.#way(first) : [], others: [...others, ...loose] };
+    const loose = (this.#sides.get(null) ?? []).map((block) => [this.#node(block, [], 0)]);
+    return { path: first ? this.#way(first, 0) : [], others: [...others, ...loose] };
   }
 
   /** A way from a block on: along the path where it is on it, else along the newest continuation. */
-  #way(start: BlockSnapshot): ExportNode[] {
+  #way(start: BlockSnapshot, depth: number): readonly ExportNode[] {
+    if (depth > NESTED_LEVELS) return this.#inOneList([start]);
     const way: ExportNode[] = [];
     for (let block: BlockSnapshot | undefined = start; block; ) {
       const nexts: readonly BlockSnapshot[] = this.#nexts.get(block.block_id) ?? [];
       const onPath = nexts.find(({ block_id }) => this.#path.has(block_id));
       const endsHere: boolean = this.#path.has(block.block_id) && !onPath;
       const next: BlockSnapshot | undefined = endsHere ? undefined : (onPath ?? nexts.at(-1));
-      const left = nexts.filter((each) => each !== next).map((each) => this.#way(each));
-      way.push(this.#node(block, left));
+      const left = nexts.filter((each) => each !== next).map((each) => this.#way(each, depth + 1));
+      way.push(this.#node(block, left, depth));
       block = next;
     }
     return way;
   }
 
-  #node(block: BlockSnapshot, branches: readonly (readonly ExportNode[])[]): ExportNode {
+  #node(block: BlockSnapshot, branches: readonly (readonly ExportNode[])[], depth: number): ExportNode {
     const sides = this.#sides.get(block.block_id) ?? [];
     const isCall = block.kind === "tool_call";
     const results = isCall ? sides.filter(isResult) : [];
     const others = sides.filter((side) => !results.includes(side));
+    if (depth === NESTED_LEVELS) {
+      const below = [...others, ...results.flatMap((result) => this.#below(result))];
+      return { block, work: [], results: results.map(alone), nested: this.#inOneList(below), branches };
+    }
     const report = results[0]?.born ?? 0;
     const nodes = (some: readonly BlockSnapshot[]) =>
-      some.map((side) => this.#node(side, this.#leftOf(side)));
+      some.map((side) => this.#node(side, this.#leftOf(side, depth + 1), depth + 1));
     return {
       block,
       work: nodes(others.filter(({ born }) => born < report)),
@@ -137,9 +133,28 @@ class Planter {
   }
 
   /** What continues a block that hangs off another: shown below it. */
-  #leftOf({ block_id }: BlockSnapshot): readonly (readonly ExportNode[])[] {
-    return (this.#nexts.get(block_id) ?? []).map((next) => this.#way(next));
+  #leftOf({ block_id }: BlockSnapshot, depth: number): readonly (readonly ExportNode[])[] {
+    return (this.#nexts.get(block_id) ?? []).map((next) => this.#way(next, depth + 1));
   }
+
+  #below({ block_id }: BlockSnapshot): readonly BlockSnapshot[] {
+    return [...(this.#sides.get(block_id) ?? []), ...(this.#nexts.get(block_id) ?? [])];
+  }
+
+  /** Blocks with everything below them, one after the other: what is deeper than anybody reads is not nested any more. */
+  #inOneList(starts: readonly BlockSnapshot[]): readonly ExportNode[] {
+    const list: ExportNode[] = [];
+    const waiting = starts.toReversed();
+    for (let block = waiting.pop(); block; block = waiting.pop()) {
+      list.push(alone(block));
+      for (const below of this.#below(block).toReversed()) waiting.push(below);
+    }
+    return list;
+  }
+}
+
+function alone(block: BlockSnapshot): ExportNode {
+  return { block, work: [], results: [], nested: [], branches: [] };
 }
 
 /** A message that waited and then ran, or was taken back. One that waits still, or never ran, is shown. */

@@ -36,7 +36,7 @@ export type DiskFile =
   | { readonly type: "unreadable"; readonly problem: Problem; readonly hash: string; readonly stamp: Stamp };
 
 /** What is thought to be there: a text of this hash, or nothing. */
-export type Expected = string | null;
+type Expected = string | null;
 
 export type Written =
   | { readonly type: "written"; readonly late?: DiskFile }

@@ -6,7 +6,7 @@
 import { type Problem, problem } from "@blockyard/kernel";
 import { bounds } from "./limits.ts";
 
-export interface Decoded {
+interface Decoded {
   readonly text: string;
   /** The bytes begin with a byte order mark, which is no part of the text. */
   readonly hasBom: boolean;

@@ -44,7 +44,7 @@ export interface Base {
   readonly hasBom: boolean;
 }
 
-export type Taken = "taken" | "conflict";
+type Taken = "taken" | "conflict";
 
 /** The first block of a path, and, with the first file, the conversation of them all. */
 export function createFile(draft: Draft, title: string, path: CleanPath, disk: DiskText) {

@@ -24,7 +24,7 @@ import { type CleanPath, cleanPath } from "./path.ts";
 const ID_CHARS = 24;
 const LEGACY_CHARS = 16;
 
-export interface FileIndexOptions {
+interface FileIndexOptions {
   readonly kernel: Kernel;
   /** The workspace. */
   readonly root: string;

@@ -57,7 +57,7 @@ function conflictView({ kind, message, diskHash, regions = [], at }: Conflict): 
   };
 }
 
-export interface Named {
+interface Named {
   readonly path?: string | undefined;
   readonly block_id?: string | undefined;
 }

@@ -1,10 +1,9 @@
 /**
- * The workspace's files as blocks: which are open, when they are looked at and saved. Which path is which block is in
- * file-index.ts, what is not saved in unsaved-files.ts, what happens to one file in open-file.ts, what is written to its block
- * in file-block.ts.
+ * The workspace's files as blocks: which are open, when they are checked and saved. file-index.ts maps paths to blocks,
+ * unsaved-files.ts tracks unsaved edits, open-file.ts handles one file, file-block.ts writes to its block.
  *
- * Invariant: everything that touches one path goes through its lane, one after the other. A file leaves memory only when
- * nothing of it is unsaved.
+ * Invariant: everything that touches one path goes through its queue, one after the other. A file leaves memory only
+ * when it has no unsaved edits.
  */
 
 import { join } from "node:path";

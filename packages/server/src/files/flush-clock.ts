@@ -1,6 +1,6 @@
 /**
- * When what is due: each key `quietMs` after it was last asked for, and no later than `mostMs` after it was first asked for
- * since it was last done. Knows nothing of what is done.
+ * A debouncing timer: each key is due `quietMs` after its last request, and no later than `mostMs` after its first
+ * request since it was last done. It does not know what is done.
  */
 
 import type { Env } from "@blockyard/kernel";

@@ -1,8 +1,8 @@
 /**
- * Guarded files of the workspace: why each is guarded, whom the owner has granted it, and who is refused. The grants are kept
- * in the record of the conversation that holds the files.
+ * Guarded files of the workspace: why each is guarded, and whom the owner has granted access. The grants are stored in
+ * the record of the conversation that holds the files.
  *
- * Whoever is not the owner reads and writes a guarded file only with a grant.
+ * Everyone but the owner needs a grant to read or write a guarded file.
  */
 
 import {

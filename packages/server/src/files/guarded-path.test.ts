@@ -8,7 +8,7 @@ import {
   GUARDED_SPELLINGS,
   PLAIN_PATHS,
 } from "../../../../test/access/guarded-paths.ts";
-import { guardOf } from "./guarded-path.ts";
+import { guardOf, veilOf } from "./guarded-path.ts";
 import { cleanPath } from "./path.ts";
 
 function reason(path: string): string | undefined {
@@ -43,4 +43,46 @@ describe("guarded", () => {
   });
 
   it.each(PLAIN_PATHS)("[F5] not %s", (path) => expect(reason(path)).toBeUndefined());
+});
+
+describe("[AC314] a command that nobody was asked for", () => {
+  it.each([
+    ...[
+      "CLAUDE.md",
+      ".claude/settings.json",
+      ".claude-plugin",
+      ".roomodes",
+      ".kilocode",
+      ".github/hooks/a.json",
+    ],
+    ...[
+      "lefthook.yml",
+      ".lefthook.yml",
+      ".pre-commit-config.yaml",
+      ".lintstagedrc.mjs",
+      ".huskyrc",
+      ".hg/hgrc",
+    ],
+    ...[".vscode", "a.code-workspace", ".helix", ".exrc", ".nvimrc", ".nvim.lua", ".vimrc", ".dir-locals.el"],
+    ...[".bashrc", ".zprofile", ".tmux.conf", ".mise.toml", "mise.local.toml", ".gdbinit", ".LEFTHOOK.yml"],
+  ])("only reads %s", (path) => {
+    const inFolder = path.split("/").map((_, at, parts) => parts.slice(0, at + 1).join("/"));
+    expect(inFolder.map((each) => veilOf(each, each !== path))).toContain("kept");
+  });
+
+  it.each([".env", ".envrc", ".ssh", ".netrc", "server.key", ".env.local"])("does not find %s", (path) =>
+    expect(veilOf(path, false)).toBe("hidden"),
+  );
+
+  it.each([
+    ...[".cache", ".next", ".venv", ".pytest_cache", ".eslintcache", ".coverage", ".gitignore", ".babelrc"],
+    ...[
+      "package.json",
+      "Makefile",
+      "src/a.ts",
+      ".github/workflows/ci.yml",
+      ".yarn/install-state.gz",
+      ".terraform",
+    ],
+  ])("works with %s", (path) => expect(veilOf(path, false)).toBeUndefined());
 });

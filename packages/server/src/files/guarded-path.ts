@@ -119,7 +119,7 @@ const FILES: readonly GuardRule[] = [
   {
     reason: "shells read it automatically",
     pattern:
-      /^(_?(profile|bashrc|zshrc|zshenv|zprofile|zlogin|kshrc|cshrc|inputrc|vimrc|gvimrc|exrc|nvimrc|emacs|tmux\.conf|screenrc)|profile\.ps1|[\w.]*_profile\.ps1|crontab|sudoers|init\.(lua|vim|el))$/,
+      /^(mise(\.[\w-]+)*\.toml|_?(profile|bashrc|zshrc|zshenv|zprofile|zlogin|kshrc|cshrc|inputrc|vimrc|gvimrc|exrc|nvimrc|emacs|tmux\.conf|screenrc)|profile\.ps1|[\w.]*_profile\.ps1|crontab|sudoers|init\.(lua|vim|el))$/,
   },
   {
     reason: "it holds secrets",
@@ -164,10 +164,10 @@ const SECRETS = "it holds secrets";
 
 /** What of the hidden ones agents, editors, hooks and shells obey; the others belong to builds and tests, which write there. */
 const OBEYED_NAMES =
-  /^\.(claude|codex|agents?|gemini|qwen|kimi|kimi-code|copilot|opencode|goose|cursor|windsurf|cline|clinerules|roo|continue|aider[\w.-]*|amp|crush[\w.]*|junie|kiro|factory|augment|trae|vibe|openhands|amazonq|rovodev|codebuff|iflow|codebuddy|qodo|blackboxcli|pi|zed|vscode|idea|fleet|devcontainer(\.json)?|mcp\.json|husky|githooks|cursorrules|windsurfrules|goosehints|rules|bashrc|bash_profile|profile|zshrc|zshenv|npmrc|yarnrc(\.yml)?|pnpmfile\.cjs)$/;
-/** Of what code hosts read, what agents follow. */
+  /^\.(claude([\w.-]*)?|codex|agents?|gemini|qwen|kimi|kimi-code|copilot|opencode|goose|cursor|windsurf|cline|clinerules|roo(rules|modes|ignore)?|kilocode(rules|modes|ignore)?|continue(rules)?|aider[\w.-]*|amp(coderc)?|crush[\w.]*|junie|kiro|factory|augment([\w-]*)?|trae|vibe|openhands|amazonq|rovodev|codebuff|iflow|codebuddy|qodo|qoder|blackboxcli|pi|antigravity|hermes|openclaw|zencoder|tabnine|void|warp|zed|vscode|vs|idea|fleet|helix|theia|n?vim|n?vim\.lua|lvimrc|lazy\.lua|emacs(\.d)?|neoconf\.json|sublime-project|devcontainer(\.json)?|mcp\.json|husky|huskyrc[\w.]*|githooks|lintstagedrc[\w.]*|commitlintrc[\w.]*|czrc|overcommit\.yml|simple-git-hooks[\w.]*|cursorrules|windsurfrules|goosehints|rules|bash(rc|_profile|_login|_logout|_aliases)|zlog(in|out)|xprofile|mise(\.[\w.]*)?|rvmrc|autoenv[\w.]*|gdbinit|lldbinit|npmrc|yarnrc(\.yml)?|pnpmfile\.cjs)$/;
+/** Of what code hosts read, what agents follow; of Mercurial's folder, its hooks. */
 const OBEYED_BESIDE =
-  /(^|\/)\.github\/(hooks|agents|extensions|instructions|prompts|chatmodes|skills|copilot|(mcp|lsp)\.json)$/i;
+  /(^|\/)\.hg\/hgrc$|(^|\/)\.github\/(hooks|agents|extensions|instructions|prompts|chatmodes|skills|copilot|(mcp|lsp)\.json)$/i;
 const OBEYED_REASONS = /^(agents|hooks|git|editors|desktops|shells) /;
 
 /**
@@ -178,9 +178,12 @@ export function veilOf(path: string, isFolder: boolean): "hidden" | "kept" | und
   const name = bareName(path.slice(path.lastIndexOf("/") + 1));
   if (SECRET_NAMES.test(name)) return "hidden";
   if (OBEYED_NAMES.test(name) || OBEYED_BESIDE.test(path)) return "kept";
-  if (isFolder || name.startsWith(".")) return undefined;
-  const reason = FILES.find(({ pattern }) => pattern.test(name))?.reason;
-  if (reason === SECRETS) return "hidden";
+  if (isFolder) return undefined;
+  // Many programs take their file with and without the dot (`lefthook.yml`). What is secret by its name, builds may need all the same.
+  const isDotted = name.startsWith(".");
+  const plain = isDotted ? name.slice(1) : name;
+  const reason = FILES.find(({ pattern }) => pattern.test(plain))?.reason;
+  if (reason === SECRETS) return isDotted ? undefined : "hidden";
   return reason !== undefined && OBEYED_REASONS.test(reason) ? "kept" : undefined;
 }
 

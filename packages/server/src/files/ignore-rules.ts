@@ -9,7 +9,7 @@
 import ignore, { type Ignore } from "ignore";
 import { bounds } from "./limits.ts";
 
-export interface IgnoreRules {
+interface IgnoreRules {
   /** Whether a path below the root is named; folders end with a slash. */
   ignores(path: string): boolean;
 }

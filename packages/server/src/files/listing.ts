@@ -19,7 +19,7 @@ export interface Entry {
   readonly bytes?: number;
 }
 
-export interface Listing {
+interface Listing {
   readonly entries: readonly Entry[];
   /** There is more than this. */
   readonly more: boolean;

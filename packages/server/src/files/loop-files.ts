@@ -1,6 +1,6 @@
 /**
- * Files as the tools of an agent's loop use them: whole texts, by path. What is read is the block where there is one, and
- * what is written is an edit of the block, under the agent's name, if the text is still the one that the agent has seen.
+ * Files as the tools of an agent's loop use them: whole texts, by path. If a file has a block, reads return its text,
+ * and writes are edits of the block, under the agent's name, if the text is still the one that the agent has read.
  */
 
 import { isProblem, type Kernel, type Problem, problem } from "@blockyard/kernel";

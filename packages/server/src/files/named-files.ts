@@ -1,6 +1,6 @@
 /**
- * Files of the workspace that the input of a tool names by their blocks, wherever tools take a block: so that whoever asks
- * what a call would touch does not need to know the tool.
+ * The workspace files that a tool's input names by their blocks, for every tool that takes a block: so that the check
+ * of what a call would touch does not need to know the tool.
  */
 
 import { type Block, isProblem, type Kernel, parseBlockId } from "@blockyard/kernel";

@@ -1,9 +1,9 @@
 /**
- * One file that is open: its block on the one side, its place on the disk on the other, and what both had last. Looks at
- * the disk, saves to it, ends conflicts.
+ * One open file: its block, its place on the disk, and their last common text. Checks the disk, saves to it, ends
+ * conflicts.
  *
- * Its methods are called one at a time (see keyed-queue.ts). Invariant: the disk is written only where it has what was last
- * taken in from it, and `base` is only moved together with the block's metadata.
+ * Its methods are called one at a time (see keyed-queue.ts). Invariant: the disk is written only if it has the text
+ * that was last read from it, and `base` changes only together with the block's metadata.
  */
 
 import {

@@ -9,7 +9,7 @@ import type { Bounds } from "./limits.ts";
 import type { OpenFile } from "./open-file.ts";
 import type { Watcher } from "./watcher.ts";
 
-export interface OpenSetOptions {
+interface OpenSetOptions {
   readonly bounds: Pick<Bounds, "openFiles" | "openChars">;
   readonly watcher: Watcher;
   /** The place of a file on the disk, for the watcher. */

@@ -17,7 +17,7 @@ export interface Region {
   readonly diskLines: number;
 }
 
-export type Merge =
+type Merge =
   /** The splices lead from `mine` to the merged text, applied one after the other. */
   | { readonly type: "merged"; readonly splices: readonly Splice[] }
   | { readonly type: "overlap"; readonly regions: readonly Region[] };

@@ -20,7 +20,7 @@ import {
 import { DISK } from "./file-block.ts";
 
 /** Why a block is hidden; undefined: it is not. */
-export type Hides = (block: Block) => Problem | undefined;
+type Hides = (block: Block) => Problem | undefined;
 
 export function veiled(kernel: Kernel, hides: Hides): Kernel {
   const hiding = async (id: BlockId): Promise<Problem | undefined> => {

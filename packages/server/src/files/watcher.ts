@@ -12,7 +12,7 @@ import { basename } from "node:path";
 import type { Env } from "@blockyard/kernel";
 import type { Bounds } from "./limits.ts";
 
-export interface WatcherOptions {
+interface WatcherOptions {
   readonly env: Env;
   readonly bounds: Pick<Bounds, "pollMs" | "pollsPerSweep">;
   /** Without a name: anything in the folder. */

@@ -15,7 +15,7 @@ export const importedSchema = z.object({
     .number()
     .int()
     .exactOptional()
-    .describe("Of a log: how much of it is kept as it was, from its beginning"),
+    .describe("Of a log: how many of its first bytes are stored unchanged"),
 });
 
 export type Imported = Exact<z.infer<typeof importedSchema>>;

@@ -1,14 +1,15 @@
 /**
- * An export back into a conversation: the same blocks in the same order, with their agents, places, texts, metadata and
- * times; the same turns; the same record. Only ids, versions and sequence numbers are new, since they belong to this
- * store; what refers to a block of the export is turned to its copy.
+ * Turns an export back into a conversation: the same blocks in the same order, with their agents, places, texts,
+ * metadata and times; the same turns; the same record. Only ids, versions and sequence numbers are new, because they
+ * belong to this store; references to a block of the export point to its copy.
  *
- * The conversation's id and the key of every write follow from the export, so an import that was cut goes on where it was,
- * and a whole one adds nothing the second time. What was still open when it was exported is closed as interrupted: nobody
- * will ever write to it again. A call that waits for its result goes on waiting: anybody may bring it.
+ * The conversation's id and the key of every write are derived from the export, so an interrupted import continues
+ * where it was, and a complete one adds nothing the second time. Blocks that were open when exported are closed as
+ * interrupted: nobody will ever write to them again. A call that waits for its result keeps waiting: anybody may bring
+ * it.
  *
- * Somebody else may have made the export. What it holds stays inside the conversation that the import makes: it writes
- * under no name of the server, becomes no file of the workspace, includes no block from elsewhere, and asks for nothing.
+ * Somebody else may have made the export. Its content stays inside the conversation that the import creates: it writes
+ * under none of the server's names, becomes no workspace file, includes no block from elsewhere, and asks for nothing.
  */
 
 import {

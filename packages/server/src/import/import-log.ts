@@ -24,7 +24,7 @@ import { checkEvent } from "./event-schema.ts";
 import { deletedBefore, importPlace } from "./import-place.ts";
 import { time } from "./imported-time.ts";
 
-export const logHead = z.strictObject({
+const logHead = z.strictObject({
   type: z.literal("log"),
   provider: z.string().min(1).max(64),
   /** The log's own name, which never changes: the file's, without its folders. */
@@ -162,7 +162,7 @@ export class LogImport implements BodyImport {
 
   async end(): Promise<Imported | Problem> {
     const open = this.#head.open || !this.#isWhole;
-    const refused = open ? await this.#ingest.settle() : await this.#ingest.finish();
+    const refused = open ? await this.#ingest.drain() : await this.#ingest.finish();
     if (refused) return refused;
     if (!this.#isWhole) return problem("invalid", "the log's last line is missing; send it again");
     const { blocks, title } = await this.#mark();
@@ -187,7 +187,7 @@ export class LogImport implements BodyImport {
     this.#skipBytes -= skipped;
     if (skipped === bytes.length) return undefined;
     // Where another import has taken over, its raw text is enough.
-    const refused = await this.#ingest.settle();
+    const refused = await this.#ingest.drain();
     if (refused) return refused;
     const run = { conversation: this.#conversation, run: rawRun(this.#head) };
     await this.#kernel.store.appendRaw(run, bytes.subarray(skipped));

@@ -19,7 +19,7 @@ import { IMPORT_MARK } from "../ingest/import-mark.ts";
 const ID_CHARS = 24;
 const LEGACY_CHARS = 16;
 
-export interface ImportPlace {
+interface ImportPlace {
   readonly conversation: ConversationId;
   /** What the conversation remembers of this import; undefined: nothing is there yet. */
   readonly mark: JsonObject | undefined;

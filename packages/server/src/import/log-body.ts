@@ -57,7 +57,7 @@ export async function* logBody(
 }
 
 /** The events without the closing of what the log has left open; with `hold`, also without what is open itself. */
-export function withoutOpenEnd(events: readonly BlockEvent[], openEnd: OpenEnd): readonly BlockEvent[] {
+function withoutOpenEnd(events: readonly BlockEvent[], openEnd: OpenEnd): readonly BlockEvent[] {
   let end = events.length;
   const open = new Set<string>();
   for (; end > 0; end--) {

@@ -34,7 +34,7 @@ export interface SessionLog {
   readonly stamp: string;
 }
 
-export interface LogPlaces {
+interface LogPlaces {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Only these providers; all that keep logs by default. */
   readonly only?: readonly string[];

@@ -1,9 +1,10 @@
 /**
- * The events of one run without their secrets, on their way from the adapter to the kernel. A block's text is looked at as it
- * grows, so that a secret which comes in pieces is seen; what a provider says in the end is looked at as a whole.
+ * Redacts the events of one stream on their way from the adapter to the kernel. A block's text is checked as it grows,
+ * so that a secret that comes in pieces is found; a provider's final text is checked as a whole.
  *
- * What a call would do is what the owner allows, so nothing disappears from a call, or from what is asked, that a shell could act
- * on: there only plain words are taken out, without quotes, signs and line ends. A call's input is given when it is whole.
+ * The owner approves what a call would do, so nothing that a shell could interpret is removed from a call or an ask:
+ * there only plain words are removed, without quotes, signs and line ends. A call's input is passed on when it is
+ * complete.
  */
 
 import { type Ask, askOf, type BlockEvent, type BlockKey, type JsonObject } from "@blockyard/kernel";

@@ -1,8 +1,8 @@
 /**
- * The fence around a stream, where several nodes share a store. Turns that it opens are marked as this node's, so that
- * others end them if it dies. And a node that stood still for so long that others took it for dead finds its turns ended
- * when it goes on: what the stream says then belongs to no turn any more, and must not open again what was closed. The plan
- * of every write looks at the turns that it is committed on.
+ * The fence around a stream, if several nodes share a store. Turns that it opens are marked as this node's, so that
+ * others end them if it dies. And a node that stalled until others considered it dead finds its turns ended when it
+ * continues: the rest of the stream belongs to no turn any more, and must not reopen what was closed. The plan of every
+ * write checks the turns that it is committed on.
  */
 
 import {
@@ -26,7 +26,7 @@ export function fenced(kernel: Kernel, turn?: string): IngestKernel {
     conversation: (id) => kernel.conversation(id),
     turns: (id) => kernel.turns(id),
     allBlocks: (id) => kernel.allBlocks(id),
-    heard: (id, seq) => kernel.heard(id, seq),
+    catchUp: (id, seq) => kernel.catchUp(id, seq),
     // Whoever ends a turn in its node's place ends its blocks with it, and those take no more pieces.
     stream: (id, agent, text) => kernel.stream(id, agent, text),
     drain: (id, agent) => kernel.drain(id, agent),

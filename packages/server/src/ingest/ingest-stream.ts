@@ -158,7 +158,7 @@ export class StreamIngest {
 
   /** Lets somebody else write behind everything that was said so far; what is said later stands behind that. */
   async aside(write: () => Promise<void>): Promise<Problem | undefined> {
-    const failed = await this.#ingest.settle();
+    const failed = await this.#ingest.drain();
     if (failed) return failed;
     await write();
     this.#ingest.follow();
@@ -179,7 +179,7 @@ export class StreamIngest {
   async leave(): Promise<Problem | undefined> {
     const kept = this.#redactor?.end() ?? [];
     const refused = await this.#ingest.push([...this.#starts.take(kept), ...this.#starts.end()]);
-    const failed = await this.#ingest.settle();
+    const failed = await this.#ingest.drain();
     const lost = await this.#raw.flush();
     return refused ?? failed ?? lost;
   }

@@ -1,9 +1,9 @@
 /**
- * Pictures that agents show are kept once, as blobs by their hash, before the events that bring them are written: so a
- * conversation full of screenshots opens as fast as any other, and a picture that stands in a call and in its result is
- * there once. Its size stays with the block, so that a page knows its room before it comes.
+ * Stores pictures that agents show once, as blobs by their hash, before their events are written: so a conversation
+ * full of screenshots opens as fast as any other, and a picture in a call and in its result is stored once. Its size
+ * stays with the block, so that a page can reserve space before it loads.
  *
- * What is small, or no picture that a browser shows, stays where it is.
+ * Small pictures, and formats that no browser shows, stay in the block.
  */
 
 import { createHash } from "node:crypto";
@@ -22,7 +22,7 @@ const SHOWN = /^image\/(png|jpeg|gif|webp|avif)$/;
 const DATA_URL = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/i;
 
 /** As much of the kernel as is needed for it. */
-export type PictureKeeper = Pick<Kernel, "env" | "store">;
+type PictureKeeper = Pick<Kernel, "env" | "store">;
 
 export async function keepPictures(
   kernel: PictureKeeper,

@@ -15,7 +15,7 @@ const SIGNS: readonly (readonly [string, (bytes: Buffer) => boolean])[] = [
   ["image/webp", (bytes) => /^RIFF[\s\S]{4}WEBP$/.test(bytes.toString("latin1", 0, 12))],
 ];
 
-export interface KeptPicture {
+interface KeptPicture {
   readonly blob: string;
   readonly media_type: string;
   readonly bytes: number;

@@ -1,8 +1,8 @@
 /**
- * What a provider really said, line by line, on its way to the store: gathered, and written in pieces. While the store is
- * away a piece is held and tried again; whoever brings more waits for it, so that no more is held than one piece.
+ * A provider's raw lines on their way to the store: buffered, and written in pieces. While the store is unavailable a
+ * piece is held and retried; producers wait for it, so that no more than one piece is held.
  *
- * A piece whose answer was lost is looked for before it is written again: what is kept of a run is what was said, once.
+ * If the answer to a piece was lost, the store is checked before it is written again: each line is stored once.
  */
 
 import { type Kernel, type Problem, patiently, type RawRun } from "@blockyard/kernel";

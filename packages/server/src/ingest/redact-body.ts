@@ -1,10 +1,10 @@
 /**
- * Takes secrets out of what is ingested and imported before anything of it is stored, the raw lines included. Off unless it is
- * asked for (BLOCKYARD_REDACT_INGEST): what is taken out is gone for good.
+ * Removes secrets from ingested and imported data before anything of it is stored, including the raw lines. Off unless
+ * BLOCKYARD_REDACT_INGEST is set: what is removed is gone for good.
  *
- * A line is JSON, or an event whose data is JSON, or a text. Ids stay, or a result would not find its call. What a provider
- * cuts into pieces, each in a line of its own, has no shape here: the blocks that are made of it are looked at as they grow
- * (event-redactor.ts), and `withoutPieces` leaves nothing of it in the raw lines.
+ * A line is JSON, or an event whose data is JSON, or a text. Ids stay, or a result would not find its call. A text that
+ * a provider splits over several lines has no shape here: its blocks are checked as they grow (event-redactor.ts), and
+ * `withoutPieces` removes it from the raw lines.
  */
 
 import type { Json } from "@blockyard/kernel";

@@ -1,7 +1,6 @@
 /**
- * Secrets that are to be in no store: what a running server does about them where BLOCKYARD_REDACT_INGEST asks for it. The events of
- * each run are redacted; what an agent asked is kept as it came, in memory, since rules are about that and the agent is answered
- * with that.
+ * Redaction in a running server, if BLOCKYARD_REDACT_INGEST is set. The events of each stream are redacted; an agent's
+ * original requests are kept in memory, because rules compare them and the agent is answered with them.
  */
 
 import type { Ask } from "@blockyard/kernel";

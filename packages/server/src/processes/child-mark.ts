@@ -1,10 +1,10 @@
 /**
- * Marks: how a process is known to be ours, however far it has moved away from the child that started it. A child gets a
- * mark in its environment, and everything that it starts inherits it: also what left its process group or session, and
- * what was given to init when its parent died. So it can be found, and killed, by whoever knows the mark.
+ * Marks: identify a process as ours, however far it has moved away from the child that started it. A child gets a mark
+ * in its environment, and everything that it starts inherits it, even after leaving its process group or session, or
+ * being reparented to init. So anyone who knows the mark can find and kill it.
  *
- * Not a fence: a program that empties the environment of what it starts gets away. Where there is no /proc, nothing is
- * found, and only process groups are killed.
+ * Not a fence: a program that clears the environment of its children escapes. Without /proc, nothing is found, and only
+ * process groups are killed.
  */
 
 import { readdir, readFile } from "node:fs/promises";

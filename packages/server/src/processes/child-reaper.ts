@@ -1,6 +1,6 @@
 /**
- * A program of its own: waits until the server that started it is gone, then kills what the server's children left. It
- * learns of the end by its standard input, which closes however the server dies, and does nothing before.
+ * A separate program: waits until the server that started it is gone, then kills what the server's children left. It
+ * notices the end by its standard input, which closes however the server dies, and does nothing before.
  *
  * Started by process-tracker.ts with the mark as its argument.
  */

@@ -29,7 +29,7 @@ export interface ChildEnd {
   readonly failed?: string;
 }
 
-export interface ChildCare {
+interface ChildCare {
   /** How long it gets between one signal and the next, and what holds its pipes open after it is gone. */
   readonly graceMs?: number | undefined;
   /** Told what it writes to stderr, as it comes. */

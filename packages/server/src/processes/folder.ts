@@ -9,7 +9,7 @@ import { isAbsolute, relative, resolve, sep } from "node:path";
 import { type Problem, problem } from "@blockyard/kernel/plain";
 import { visible } from "./visible.ts";
 
-export interface FolderWish {
+interface FolderWish {
   /** Named by the caller for this one time: used wherever it is. */
   readonly chosen?: string | undefined;
   /** The folder that the conversation or the command has. */

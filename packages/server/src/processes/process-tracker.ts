@@ -21,7 +21,7 @@ export function homeMark(home: string): string {
   return createHash("sha256").update(realpathSync(home)).digest("hex").slice(0, 16);
 }
 
-export interface Adopted {
+interface Adopted {
   readonly env: Environment;
   readonly mark: string;
 }

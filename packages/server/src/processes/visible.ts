@@ -1,9 +1,9 @@
 /**
- * A text as it really is: what does not show, or shows as something else, is spelt out. So a person who is asked to
+ * A text with everything visible: invisible and misleading characters are spelt out. So a person who is asked to
  * confirm a command sees every character of it, and two different commands never look the same.
  *
- * `⟨U+202E⟩` stands for one such character, `⟨U+0020 ×4000⟩` for a run that pushes what follows out of sight. Line
- * breaks stay, since commands have lines; the bracket itself is spelt out where it occurs.
+ * `⟨U+202E⟩` stands for one such character, `⟨U+0020 ×4000⟩` for a run that pushes later text out of sight. Line breaks
+ * stay, because commands have lines; the bracket itself is spelt out if it occurs.
  */
 import { spellAlike } from "@blockyard/kernel";
 import { RUN_CHARS } from "./limits.ts";

@@ -29,7 +29,7 @@ import { Confirmations, type RunWish, type Subject } from "./confirmation.ts";
 import { MAX_RUNNING_COMMANDS } from "./limits.ts";
 import { Output } from "./output.ts";
 
-export interface RerunOptions {
+interface RerunOptions {
   readonly kernel: Kernel;
   readonly root: string;
   readonly env: Environment;
@@ -40,7 +40,7 @@ export interface RerunOptions {
   readonly isRedacted?: boolean;
 }
 
-export interface Confirmed {
+interface Confirmed {
   readonly confirmation: string;
   readonly command: string;
   readonly commandVisible: string;

@@ -1,9 +1,10 @@
 /**
- * The command line that runs a program confined: bubblewrap on Linux, `sandbox-exec` on macOS. Pure: paths in, arguments out.
+ * The command line that runs a program in a sandbox: bubblewrap on Linux, `sandbox-exec` on macOS. Pure: paths in,
+ * arguments out.
  *
- * Everything is there to read but what is hidden; only the workspace is there to write (git's hooks and configuration are
- * not: what they hold would run outside later). `/tmp`, `/run` and the processes are its own, and the network is off unless it
- * is allowed. It ends with who started it.
+ * Everything is readable except what is hidden; only the workspace is writable (except git's hooks and configuration,
+ * whose content would run outside later). `/tmp`, `/run` and the process list are private, and the network is off
+ * unless it is allowed. The sandbox ends with its parent.
  */
 
 import { dirname } from "node:path";

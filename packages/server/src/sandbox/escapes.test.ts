@@ -3,75 +3,35 @@
  * sockets of other programs, what is hidden in a home folder, and the folders of git that are inside of `.git`.
  */
 
-import { execFileSync } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync } from "node:fs";
 import { createServer, type Server } from "node:net";
-import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Child, type ChildSpec } from "../processes/child.ts";
-import { ProcessTracker } from "../processes/process-tracker.ts";
+import { Child } from "../processes/child.ts";
 import { mayConfine } from "../testing/bubblewrap.ts";
+import { bashSpec, PlantedFolder, plant, SECRET } from "../testing/planted-folder.ts";
+import { administratorsOnly } from "./administrators.ts";
 import { hiddenByClass } from "./home-class.ts";
 import { GIT_FOLDERS, NESTED_LOOKED_AT, NESTED_REPOSITORIES } from "./limits.ts";
 import { Sandbox } from "./sandbox.ts";
 import { socketsOfOthers } from "./sockets.ts";
 
-/** Not below /tmp, which is hidden as a whole. */
-const folder = realpathSync(mkdtempSync(join(homedir(), "blockyard-escapes-")));
+const planted = new PlantedFolder("escapes");
+const { path: folder, tracker } = planted;
+const git = (cwd: string, ...args: string[]) => planted.git(cwd, ...args);
+const tryGit = (cwd: string, ...args: string[]) => planted.tryGit(cwd, ...args);
 const home = join(folder, "home");
 const data = join(folder, "data");
 const root = join(home, "code");
-const SECRET = "planted-secret";
-const tracker = new ProcessTracker(join(folder, "marks"));
 const env = { PATH: `${join(home, ".mytool/bin")}:${process.env["PATH"]}`, HOME: home };
 const sockets = [join(folder, "engine.sock"), join(home, "keys/agent.sock"), join(root, "own.sock")];
 const servers: Server[] = [];
 
-function plant(path: string, text = `${SECRET}\n`): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-}
-
-/** As a person would, outside of the sandbox. */
-function git(cwd: string, ...args: string[]): string {
-  const own = { PATH: process.env["PATH"], HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
-  const set = ["-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b.c"];
-  return execFileSync("git", [...set, ...args], { cwd, env: own, encoding: "utf8", stdio: "pipe" });
-}
-
-/** A command may break what it works on. */
-function tried(cwd: string, ...args: string[]): void {
-  try {
-    git(cwd, ...args);
-  } catch {
-    // it ran nothing of another's
-  }
-}
-
 async function confined(command: string, at = root): Promise<string> {
-  const spec: ChildSpec = {
-    ...{ file: "/bin/bash", args: ["-c", `{ ${command}\n} 2>&1`], cwd: at, env, isMute: true },
-  };
   const sandbox = new Sandbox({ mode: "on", agents: false, root: at, data, env });
   // Nothing here is ever run unconfined.
   if (!(await sandbox.state()).isConfined) throw new Error((await sandbox.state()).words);
-  const child = new Child(await sandbox.confine(spec), tracker);
-  let text = "";
-  for await (const bytes of child.output()) text += Buffer.from(bytes).toString();
-  await child.ended;
-  return text;
+  return planted.output(await sandbox.confine(bashSpec(command, at, env)));
 }
 
 beforeAll(async () => {
@@ -87,8 +47,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const server of servers) server.close();
-  await tracker.close();
-  rmSync(folder, { recursive: true });
+  await planted.remove();
 });
 
 describe.runIf(mayConfine)("[AC310] a confined command has no rights, whoever runs the server", () => {
@@ -99,6 +58,34 @@ describe.runIf(mayConfine)("[AC310] a confined command has no rights, whoever ru
     expect(await confined(`umount ${data}; cat ${data}/token`)).not.toContain(SECRET);
     expect(await confined(`unshare -Urm sh -c 'umount ${data}; cat ${data}/token'`)).not.toContain(SECRET);
   });
+
+  it.runIf(process.getuid?.() === 0)("does not read what is the administrator's alone", async () => {
+    expect((await confined("cat /etc/shadow /etc/gshadow; echo end")).replaceAll(/^cat: .*\n/gm, "")).toBe(
+      "end\n",
+    );
+    const open = "find /etc -maxdepth 3 -type f -uid 0 ! -perm -o=r -size +0 2>/dev/null";
+    expect(await confined(open)).toBe("");
+    expect(await confined("test -r /etc/passwd && echo read")).toBe("read\n");
+  });
+
+  it.runIf(process.getuid?.() === 0)(
+    "closed files and folders are found by class, but not the way to its own",
+    () => {
+      const at = join(folder, "etc");
+      for (const name of ["open", "key", "pki/deep/key", "closed/key", "closed/own/key", "way/own"])
+        plant(join(at, name));
+      for (const name of ["key", "pki/deep/key", "closed/key"]) chmodSync(join(at, name), 0o640);
+      for (const name of ["closed", "closed/own", "way"]) chmodSync(join(at, name), 0o700);
+      symlinkSync("key", join(at, "link"));
+      const found = (...spared: string[]) =>
+        administratorsOnly(spared, { [at]: 3 })
+          .map((path) => relative(at, path))
+          .sort();
+      expect(found()).toEqual(["closed", "key", "pki/deep/key", "way"]);
+      expect(found(join(at, "closed/own"))).toEqual(["closed/key", "key", "pki/deep/key", "way"]);
+      expect(found(at)).toEqual([]);
+    },
+  );
 
   it("does not set what the kernel does", async () => {
     const found = "find /proc/sys -type f -writable 2>/dev/null | wc -l";
@@ -233,10 +220,10 @@ describe.runIf(mayConfine)(
       const { at, mark, repositories } = served();
       await confined(`${script(mark)}; true`, at);
       for (const repository of repositories) {
-        tried(repository, "status");
-        tried(repository, "commit", "-q", "--allow-empty", "-m", "next");
+        tryGit(repository, "status");
+        tryGit(repository, "commit", "-q", "--allow-empty", "-m", "next");
       }
-      tried(join(at, "in/two"), "push", "-q", join(at, "open"), "HEAD:refs/heads/x");
+      tryGit(join(at, "in/two"), "push", "-q", join(at, "open"), "HEAD:refs/heads/x");
       expect(existsSync(mark)).toBe(false);
       const commit = "git -c user.name=a -c user.email=a@b.c commit -qm more";
       expect(
@@ -309,9 +296,9 @@ describe.runIf(mayConfine)(
     ])("%s", async (_, script) => {
       const { at, mark } = repository();
       await confined(`${script(mark)}; true`, at);
-      tried(at, "status");
-      tried(join(folder, `worktree-${count}`), "status");
-      tried(join(at, "libs/sub"), "checkout", "-q", "-b", "other");
+      tryGit(at, "status");
+      tryGit(join(folder, `worktree-${count}`), "status");
+      tryGit(join(at, "libs/sub"), "checkout", "-q", "-b", "other");
       git(at, "commit", "-q", "--allow-empty", "-m", "next");
       expect(existsSync(mark)).toBe(false);
       expect(
@@ -392,9 +379,9 @@ describe.runIf(mayConfine)("[AC321] what an earlier command has left makes nothi
       const { at, mark } = served();
       await confined(`${first}; true`, at);
       await confined(`${then(mark)}; true`, at);
-      tried(join(at, "libs/sub"), "checkout", "-q", "-b", "other");
-      tried(join(at, "in/deep"), "commit", "-q", "--allow-empty", "-m", "next");
-      tried(join(at, "in/deep"), "push", "-q", join(at, "open"), "HEAD:refs/heads/x");
+      tryGit(join(at, "libs/sub"), "checkout", "-q", "-b", "other");
+      tryGit(join(at, "in/deep"), "commit", "-q", "--allow-empty", "-m", "next");
+      tryGit(join(at, "in/deep"), "push", "-q", join(at, "open"), "HEAD:refs/heads/x");
       expect(existsSync(mark)).toBe(false);
     },
     120_000,

@@ -10,7 +10,7 @@ import { settingsIn } from "../system/git-settings.ts";
 import { smallFile } from "../system/small-file.ts";
 import { GIT_CONFIG_BYTES, GIT_CONFIG_INCLUDES } from "./limits.ts";
 
-export interface Led {
+interface Led {
   readonly path: string;
   readonly isFolder: boolean;
 }

@@ -7,7 +7,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** What agents keep in the home folder, their logins among it: for each of them alone. */
-export const AGENT_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+const AGENT_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   claude: [".claude", ".claude.json", ".config/Claude"],
   codex: [".codex"],
   gemini: [".gemini"],

@@ -1,6 +1,7 @@
 /**
- * Where what is kept from a program really is. The way there may lead over links, which no mount can hold in their place: so what they lead to is
- * kept where it is, below the folders that may be written to, and a link that was replaced is put back when the program is gone.
+ * The real locations of paths that are protected from a program. Links may lead there, and no mount can hold a link in
+ * place. So their targets are protected where they are, below the writable folders, and a replaced link is restored
+ * when the program has ended.
  */
 
 import { randomBytes } from "node:crypto";

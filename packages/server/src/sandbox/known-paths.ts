@@ -1,7 +1,7 @@
 /**
- * What was ever found below the folders that commands may write to, and is to be kept from them: repositories, guarded files. It is looked
- * for in a bounded number of entries, and a command can add entries, or take away what shows what something is: what was found once
- * stays known for as long as it is there, also after a restart.
+ * Everything that was ever found below the folders that commands may write to, and must be protected: repositories,
+ * guarded files. The search covers a bounded number of entries, and a command can add entries, or remove what
+ * identifies something. So what was found once stays known for as long as it exists, also after a restart.
  */
 
 import { lstatSync } from "node:fs";

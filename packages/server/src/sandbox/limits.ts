@@ -1,5 +1,9 @@
 /** Bounds of the sandbox. */
 
+// Administrators
+/** Entries among which what is the administrator's is looked for. */
+export const ADMINISTRATORS_LOOKED_AT = 20_000;
+
 // Git obeys
 export const GIT_CONFIG_BYTES = 1024 * 1024;
 /** So many folders of submodules and worktrees are kept one by one, of all repositories together, and so deep; of more none is written to. */

@@ -9,30 +9,28 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   readlinkSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { guardOfName } from "../files/guarded-path.ts";
-import { Child, type ChildSpec } from "../processes/child.ts";
-import { ProcessTracker } from "../processes/process-tracker.ts";
 import { mayConfine } from "../testing/bubblewrap.ts";
+import { bashSpec, PlantedFolder } from "../testing/planted-folder.ts";
 import { guardedIn } from "../turns/loop/tools/guarded.ts";
 import { Sandbox } from "./sandbox.ts";
 
-const folder = realpathSync(mkdtempSync(join(homedir(), "blockyard-links-")));
+const planted = new PlantedFolder("links");
+const { path: folder } = planted;
+const git = (cwd: string, ...args: string[]) => planted.git(cwd, ...args);
+const tryGit = (cwd: string, ...args: string[]) => planted.tryGit(cwd, ...args);
 const home = join(folder, "home");
 const data = join(folder, "data");
-const tracker = new ProcessTracker(join(folder, "marks"));
 const env = { PATH: process.env["PATH"], HOME: home };
 const HOOK = "#!/bin/sh\n";
 let count = 0;
@@ -40,30 +38,11 @@ let count = 0;
 beforeAll(() => {
   for (const path of [home, data]) mkdirSync(path, { recursive: true });
 });
-afterAll(async () => {
-  await tracker.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => planted.remove());
 
 function plant(path: string, text = "[user]\n\tname = ann\n"): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text, { mode: text === HOOK ? 0o755 : 0o644 });
-}
-
-/** As a person would, outside of the sandbox. */
-function git(cwd: string, ...args: string[]): void {
-  const own = { PATH: process.env["PATH"], HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
-  const set = ["-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b.c"];
-  execFileSync("git", [...set, ...args], { cwd, env: own, stdio: "pipe" });
-}
-
-/** A command may break what it works on. */
-function tried(cwd: string, ...args: string[]): void {
-  try {
-    git(cwd, ...args);
-  } catch {
-    // it ran nothing of another's
-  }
 }
 
 function repository(at: string): string {
@@ -86,19 +65,12 @@ function link(to: string, path: string): void {
 }
 
 async function confined(command: string, at: string, isSeen = true): Promise<string> {
-  const spec: ChildSpec = {
-    ...{ file: "/bin/bash", args: ["-c", `{ ${command}\n} 2>&1`], cwd: at, env, isMute: true },
-  };
   const sandbox = new Sandbox({ mode: "on", agents: false, root: at, data, env });
   // Nothing here is ever run unconfined.
   if (!(await sandbox.state()).isConfined) throw new Error((await sandbox.state()).words);
   const workspace = { root: at, guardOf: guardOfName };
   const veil = isSeen ? undefined : await guardedIn(workspace, sandbox.guarded);
-  const child = new Child(await sandbox.confine(spec, { veil }), tracker);
-  let text = "";
-  for await (const bytes of child.output()) text += Buffer.from(bytes).toString();
-  await child.ended;
-  return text;
+  return planted.output(await sandbox.confine(bashSpec(command, at, env), { veil }));
 }
 
 const hook = (file: string, mark: string) => `printf '#!/bin/sh\\ntouch ${mark}' > ${file}; chmod +x ${file}`;
@@ -278,10 +250,10 @@ describe.runIf(mayConfine)("[AC340] a confined command does not get git to obey 
     await confined(`${script(mark)}; true`, at);
     const repositoryAt = join(at, where);
     for (const cwd of [at, repositoryAt]) {
-      tried(cwd, "status");
-      tried(cwd, "commit", "-q", "--allow-empty", "-m", "next");
+      tryGit(cwd, "status");
+      tryGit(cwd, "commit", "-q", "--allow-empty", "-m", "next");
     }
-    if (existsSync(join(at, "open"))) tried(repositoryAt, "push", "-q", "../open", "HEAD:refs/heads/x");
+    if (existsSync(join(at, "open"))) tryGit(repositoryAt, "push", "-q", "../open", "HEAD:refs/heads/x");
     expect(existsSync(mark)).toBe(false);
     const commit =
       "git -c user.name=a -c user.email=a@b.c commit -qm more --allow-empty 2>&1 | grep -v ^hint";

@@ -1,6 +1,6 @@
 /**
- * Repositories inside of a folder, with a `.git` of their own or lying open: a served folder often holds several. Looked for from the top
- * down, in a bounded number of entries, past what is installed and built.
+ * Repositories inside a folder, with a `.git` of their own or bare: a served folder often has several. The search goes
+ * from the top down, over a bounded number of entries, and skips installed packages and build output.
  */
 
 import { type Dirent, promises as fs } from "node:fs";

@@ -3,27 +3,18 @@
  * and may not, and tries the network. Where bubblewrap is missing it is installed as Chromium is; where the kernel forbids
  * it, only the fallback is tested, and that is said.
  */
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type Block, isEnded, isProblem, Kernel, MemoryStore } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toAsk } from "../access/effect.ts";
 import { Child, type ChildSpec } from "../processes/child.ts";
-import { ProcessTracker } from "../processes/process-tracker.ts";
 import { Reruns } from "../rerun/rerun.ts";
 import { nodeEnv } from "../system/env.ts";
 import { mayConfine } from "../testing/bubblewrap.ts";
+import { bashSpec, PlantedFolder, plant, SECRET } from "../testing/planted-folder.ts";
 import { acpAgents } from "../turns/drivers/acp/agents.ts";
 import { effectsOf } from "../turns/loop/tools/effects.ts";
 import { Workspace } from "../turns/loop/tools/workspace.ts";
@@ -31,13 +22,12 @@ import { bubblewrapArgs, seatbeltProfile } from "./confine.ts";
 import { hiddenPaths, ownFolders } from "./hidden-paths.ts";
 import { Sandbox, type SandboxOptions } from "./sandbox.ts";
 
-/** Not below /tmp, which is hidden as a whole. */
-const folder = realpathSync(mkdtempSync(join(homedir(), "blockyard-sandbox-")));
+const planted = new PlantedFolder("sandbox");
+const { path: folder, tracker } = planted;
 const home = join(folder, "home");
 const data = join(home, ".blockyard");
 const root = join(home, "code");
 const outside = join(folder, "outside");
-const SECRET = "planted-secret";
 const PLANTED = [
   ...[
     ".ssh/id_ed25519",
@@ -66,7 +56,6 @@ const PLANTED = [
   ],
 ];
 
-const tracker = new ProcessTracker(join(folder, "marks"));
 const env = { PATH: process.env["PATH"], HOME: home };
 const usual: SandboxOptions = { mode: "on", agents: false, root, data, env };
 let web: Server;
@@ -77,10 +66,8 @@ beforeAll(async () => {
     ...PLANTED.map((name) => join(home, name)),
     join(outside, "file"),
     join(root, ".git/hooks/x"),
-  ]) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, `${SECRET}\n`);
-  }
+  ])
+    plant(path);
   writeFileSync(join(home, "notes.txt"), "no secret\n");
   writeFileSync(join(root, ".git/config"), "[core]\n");
   web = createServer((_, answer) => answer.end("reached"));
@@ -88,22 +75,12 @@ beforeAll(async () => {
   port = (web.address() as AddressInfo).port;
 });
 afterAll(async () => {
-  await tracker.close();
+  await planted.remove();
   web.close();
-  rmSync(folder, { recursive: true });
 });
 
-const bash = (command: string, cwd = root): ChildSpec => ({
-  ...{ file: "/bin/bash", args: ["-c", `{ ${command}\n} 2>&1`], cwd, env, isMute: true },
-});
-
-async function output(spec: ChildSpec): Promise<string> {
-  const child = new Child(spec, tracker);
-  let text = "";
-  for await (const bytes of child.output()) text += Buffer.from(bytes).toString();
-  const { failed, stderr } = await child.ended;
-  return text + (failed ?? "") + stderr;
-}
+const bash = (command: string, cwd = root) => bashSpec(command, cwd, env);
+const output = (spec: ChildSpec) => planted.output(spec);
 
 const confined = async (command: string, more: Partial<SandboxOptions> = {}, network?: boolean) =>
   output(await new Sandbox({ ...usual, ...more }).confine(bash(command), { network }));

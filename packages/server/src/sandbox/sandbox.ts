@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { type ChildSpec, findCommand } from "../processes/child.ts";
 import { childEnvironment } from "../processes/child-env.ts";
 import type { Environment } from "../processes/child-mark.ts";
+import { administratorsHome, administratorsOnly } from "./administrators.ts";
 import { bubblewrapArgs, type Confinement, seatbeltProfile } from "./confine.ts";
 import { gitObeys } from "./git-obeys.ts";
 import { type HiddenPath, hiddenPaths, ownFolders } from "./hidden-paths.ts";
@@ -39,7 +40,7 @@ export interface SandboxOptions {
 }
 
 /** How a program would run. */
-export interface SandboxState {
+interface SandboxState {
   readonly isConfined: boolean;
   /** The owner wants it so. Otherwise the system cannot, and every run is asked for. */
   readonly isChosen: boolean;
@@ -47,7 +48,7 @@ export interface SandboxState {
   readonly words: string;
 }
 
-export interface Wish {
+interface Wish {
   readonly network?: boolean | undefined;
   /** Of the workspace, what is not seen, and what is only read. */
   readonly veil?: Veil | undefined;
@@ -112,7 +113,8 @@ export class Sandbox {
     if (typeof found === "string") return spec;
     const { root, data } = this.#options;
     const writable = [...new Set([this.#home, real(root), real(spec.cwd)])];
-    const hidden = hiddenPaths(this.#home, [real(data)], ownFolders(agent));
+    const own = [real(data), ...administratorsOnly(writable)];
+    const hidden = hiddenPaths(this.#home, own, ownFolders(agent));
     const common = await this.#common(writable, spec.cwd);
     return wrap(found, spec, { ...common, readable, hidden, network: true });
   }
@@ -131,8 +133,14 @@ export class Sandbox {
   /** What a command does not see, and what it sees all the same. */
   #seen(writable: readonly string[]) {
     const { data, env } = this.#options;
-    const hidden = [real(data), ...hiddenByClass(this.#home, env["PATH"], writable)];
-    return { hidden: hiddenPaths(this.#home, hidden), readable: seenLinks(this.#home) };
+    const homes = [...new Set([this.#home, ...administratorsHome().map(real)])];
+    const hidden = [real(data), ...administratorsOnly([...homes, ...writable])];
+    return {
+      hidden: homes.flatMap((home) =>
+        hiddenPaths(home, [...hidden, ...hiddenByClass(home, env["PATH"], writable)]),
+      ),
+      readable: homes.flatMap(seenLinks),
+    };
   }
 
   get #empty(): string {
@@ -196,7 +204,7 @@ function wrap({ file, isSeatbelt }: Tool, spec: ChildSpec, confinement: Confinem
 const SAY = "printf '%s\\n' \"$1\" >&2; exit 126";
 const TOO_MUCH =
   "Not run: the folder has more repositories and git settings than the sandbox can protect. " +
-  "Serve a smaller folder, or take away some of them.";
+  "Serve a smaller folder, or remove some of them.";
 
 /** Where links lead; of what is not there, the path itself. */
 function real(path: string): string {

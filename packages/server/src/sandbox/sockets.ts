@@ -1,9 +1,9 @@
 /**
- * Sockets of other programs that have a place in the file system: a container engine's, an agent's for keys, a database's. Who can open
- * one can have its program act, whatever network there is, so a confined program does not find them. Those in its own
- * workspace it does: they are what it works on.
+ * Sockets of other programs in the file system: a container engine's, a key agent's, a database's. Anyone who can open
+ * one can make its program act, with or without network, so they are hidden from a sandboxed program. Those in its own
+ * workspace are not: it works on them.
  *
- * Known from what the kernel lists of this machine, and of what is mounted from elsewhere (as into a container).
+ * Found through the kernel's list for this machine, and through mounts from elsewhere (as in a container).
  */
 
 import { lstatSync, readFileSync } from "node:fs";

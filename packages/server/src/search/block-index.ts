@@ -1,9 +1,8 @@
 /**
- * What the search thread keeps of all blocks: where they stand in the order of age, what a query may ask about them,
- * and their trigram filters, one behind the other in one piece of memory. Loaded once, then kept up by the rows that
- * have changed.
+ * What the search thread keeps of all blocks: their rank by age, the fields that a query can filter by, and their
+ * trigram filters, one after the other in one buffer. Loaded once, then updated from the changed rows.
  *
- * Invariant: it never knows more than the tables at the last update. A filter is kept with the version that it is of.
+ * Invariant: it never knows more than the tables at the last update. A filter is stored with its block's version.
  */
 
 import type { SearchQuery } from "@blockyard/kernel";
@@ -140,7 +139,7 @@ export class BlockIndex {
 }
 
 /** Oldest first, as the stores order blocks of several conversations. */
-export function byAge(
+function byAge(
   a: { readonly createdAt: number; readonly conversation: string; readonly born: number },
   b: { readonly createdAt: number; readonly conversation: string; readonly born: number },
 ): number {

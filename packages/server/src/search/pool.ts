@@ -42,7 +42,7 @@ interface Thread {
   isLoaded: boolean;
 }
 
-export interface SearchPoolOptions {
+interface SearchPoolOptions {
   /** The database; without one there are only texts to match. */
   readonly path?: string;
   readonly report?: (message: string) => void;

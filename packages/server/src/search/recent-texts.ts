@@ -1,6 +1,6 @@
 /**
- * Texts that were read lately, up to a bound: searches come in rows (somebody types, or a model tries again), and each
- * reads much of what the one before has read. A text is kept with the version that it is of.
+ * Recently read texts, up to a limit: searches come in series (somebody types, or a model retries), and each reads much
+ * of what the previous one has read. A text is cached with its version.
  */
 
 interface Recent {

@@ -6,7 +6,7 @@ import { useGate } from "../system/zstd.ts";
 import type { Reply, Request } from "./message.ts";
 import { warmUp } from "./stoppable.ts";
 
-export type Work = Exclude<Request, { type: "end" }>;
+type Work = Exclude<Request, { type: "end" }>;
 
 /** Begins to take requests. What `respond` throws is the answer. */
 export function serveRequests(gate: ThreadGate["shared"], respond: (request: Work) => Promise<void>): void {

@@ -1,6 +1,7 @@
 /**
- * `server.json` in the home folder: where the running server listens, which folder it serves, and its process. Commands find
- * the server by it. It is a hint only: a killed server leaves it behind, and the store's lock says who has the database.
+ * `server.json` in the data directory: the address of the running server, the folder it serves, and its process.
+ * Commands find the server by it. It is only a hint: a killed server leaves it behind, and the store's lock says who
+ * has the database.
  */
 
 import { readFileSync, unlinkSync } from "node:fs";

@@ -33,7 +33,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly Value[])
   return { html: out };
 }
 
-export type Value = string | number | undefined | false | Html | readonly Html[];
+type Value = string | number | undefined | false | Html | readonly Html[];
 
 export const NOTHING: Html = { html: "" };
 

@@ -7,7 +7,7 @@ import { LOGGED_CHARS } from "./limits.ts";
 import { printableJson } from "./printable-json.ts";
 import { redactText } from "./redact.ts";
 
-export type LogLevel = "info" | "warn" | "error";
+type LogLevel = "info" | "warn" | "error";
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 export type Log = (level: LogLevel, event: string, fields?: LogFields) => void;

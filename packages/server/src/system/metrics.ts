@@ -22,8 +22,8 @@ export const METRICS = {
 } as const;
 
 type Name = keyof typeof METRICS;
-export type CounterName = { [N in Name]: (typeof METRICS)[N]["type"] extends "counter" ? N : never }[Name];
-export type GaugeName = Exclude<Name, CounterName>;
+type CounterName = { [N in Name]: (typeof METRICS)[N]["type"] extends "counter" ? N : never }[Name];
+type GaugeName = Exclude<Name, CounterName>;
 
 export class Metrics {
   readonly #counters = new Map<CounterName, number>();

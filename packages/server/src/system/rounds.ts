@@ -5,7 +5,7 @@
  */
 import { HELD_LOOK_MS, MAX_LOOKS } from "./limits.ts";
 
-export interface RoundsCare {
+interface RoundsCare {
   /** Calls back in a later round; where it is to wait, a moment later. */
   readonly later?: (round: () => void, isHeld: boolean) => void;
   readonly isHeld?: () => boolean;

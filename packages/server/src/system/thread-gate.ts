@@ -1,7 +1,7 @@
 /**
- * Lets a thread be ended from outside while it works. Node aborts the whole program where a thread is terminated between making
- * a stream of zlib's and setting it up. So a thread that can be ended passes this gate before it compresses or decompresses, and
- * whoever ends it waits until it is not behind the gate, and shuts it.
+ * Lets a thread be terminated from outside while it works. Node aborts the whole program if a thread is terminated
+ * between creating a zlib stream and initializing it. So such a thread passes this gate before it compresses or
+ * decompresses, and the terminating thread waits until it has left the gate, and closes it.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";

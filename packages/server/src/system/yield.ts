@@ -1,6 +1,4 @@
-/**
- * The priority of a thread that searches or exports: whoever writes comes first where there are not enough cores.
- */
+/** The priority of a thread that searches or exports: writers come first if there are not enough cores. */
 
 import { constants, getPriority, setPriority } from "node:os";
 

@@ -1,4 +1,4 @@
-/** Zstandard, for everything that is stored: behind the gate of the thread, where it is one that can be ended. */
+/** Zstandard, for everything that is stored: behind the thread's gate, if the thread can be terminated. */
 
 import { type ZstdOptions, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { ThreadGate } from "./thread-gate.ts";

@@ -4,7 +4,7 @@ export const hex = (chars: number) => "0123456789abcdef".repeat(20).slice(3, 3 +
 export const word = (chars: number) => "aB3dE5gH7jK9mN2pQ4sT6vW8xY".repeat(10).slice(0, chars);
 
 /** What it is, and a text in which it stands. */
-export const SECRETS: readonly (readonly [string, string])[] = [
+const SECRETS: readonly (readonly [string, string])[] = [
   ["basic auth", `Authorization: Basic ${Buffer.from("ann:hunter2hunter2").toString("base64")}`],
   ["cookie", `Cookie: session=${word(32)}; theme=dark`],
   ["cookie", `set-cookie: sid=${word(20)}`],

@@ -19,7 +19,7 @@ import {
 import { AGENTS, type Agent } from "../turns/agents.ts";
 import { openingOf } from "../turns/opening.ts";
 
-export interface Played {
+interface Played {
   readonly provider?: string;
   readonly parent?: BlockId;
   readonly fresh?: boolean;
@@ -30,7 +30,7 @@ export interface Played {
 }
 
 /** The session of a turn, and what was new to it. */
-export interface Outcome {
+interface Outcome {
   readonly session: string;
   readonly isNew: boolean;
   /** The session and turn that it is a copy of. */
@@ -141,7 +141,7 @@ export class SessionHarness {
         { ...start, sessionId },
         { type: "block-start", key: "a", kind: "text", role: "model", metadata: {}, text },
       ]);
-      await ingest.settle();
+      await ingest.drain();
       await meanwhile?.(ingest.idOf("a") as BlockId);
       await ingest.push([{ type: "block-end", key: "a", ...(CUT[end ?? ""] ?? { status: "done" }) }]);
     } else await ingest.push([start]);

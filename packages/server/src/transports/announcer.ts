@@ -1,6 +1,6 @@
 /**
- * Says which conversations and blocks have changed, and no more: whoever wants to know what, reads. Changes are gathered,
- * so that a block that is written ten times a second is announced four times a second.
+ * Announces which conversations and blocks have changed, not how: clients read them. Changes are gathered, so that a block that is
+ * written ten times a second is announced four times a second.
  */
 
 import type { Kernel } from "@blockyard/kernel";

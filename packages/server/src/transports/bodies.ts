@@ -1,6 +1,6 @@
 /**
- * Bodies of requests over HTTP. One is read when it is known who sends it, that it may, and how much of it: never before, and
- * never more.
+ * Bodies of HTTP requests. A body is read only after its caller, its permission and its maximum size are known, and never beyond
+ * that size.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -13,7 +13,7 @@ import { ENVELOPE_BYTES } from "./limits.ts";
 import type { NodeContext } from "./node-bindings.ts";
 import { type Parsed, parseBytes } from "./strict-json.ts";
 
-export interface BodyOptions {
+interface BodyOptions {
   readonly callerOf: (request: IncomingMessage) => Caller;
   /** How long a caller's input of a tool may be, or why it would be refused whatever it says. */
   readonly callBytes: (caller: Caller, tool: string) => number | Problem;

@@ -1,9 +1,8 @@
 /**
- * How much of what callers send is held at once, over all their requests: each body has a bound of its own, and without this
- * one a caller could send as many of them as there are connections. The owner has a share that nobody else can use up; each
- * of the others has one, and all of them together.
+ * Bounds the bytes of all request bodies held at once: each body has a bound of its own, but a caller could send one on every
+ * connection. The owner has a share that no one else can use; every other caller has one, and all of them together.
  *
- * What counts is what a request says it will send; one that does not say may send as much as its route takes.
+ * A request counts with its declared length; without one, with its route's maximum.
  */
 
 import type { IncomingMessage } from "node:http";

@@ -1,6 +1,6 @@
 /**
- * `llm_*` events as they are asked for and sent: the query of both transports, server-sent events with ids, and the flat
- * format for clients from before. What is told is llm-follower.ts's matter.
+ * The `llm_*` events over SSE and sockets: the query of both transports, server-sent events with ids, and the flat
+ * format for older clients. llm-follower.ts decides what is sent.
  */
 
 import {
@@ -16,7 +16,7 @@ import {
 import { bounds } from "./limits.ts";
 import { type Following, followLlm, type LlmSource, type LlmStart } from "./llm-follower.ts";
 
-export type EventFormat = "blocks" | "legacy";
+type EventFormat = "blocks" | "legacy";
 
 export interface EventQuery extends LlmStart {
   readonly format: EventFormat;

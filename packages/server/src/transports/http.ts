@@ -1,6 +1,6 @@
 /**
- * The HTTP transport: thin over the one tool table. The guard has let the caller in already (see serve.ts); here a request
- * becomes a tool call and a problem becomes a status code. No route thinks for itself.
+ * The HTTP transport: a thin layer over the tool table. The guard has already authenticated the caller (see serve.ts); here a request
+ * becomes a tool call, and a problem a status code. Routes contain no logic.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -77,7 +77,7 @@ export interface HttpOptions {
 }
 
 type Asked = Context<{ Bindings: NodeBindings }>;
-export type App = Hono<{ Bindings: NodeBindings }>;
+type App = Hono<{ Bindings: NodeBindings }>;
 
 export function httpApp(options: HttpOptions): App {
   const app: App = new Hono();

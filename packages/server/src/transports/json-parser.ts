@@ -1,7 +1,6 @@
 /**
- * Bodies of requests as JSON. Short ones are parsed where they are; long ones in a thread of their own, so that nobody else
- * waits for them. What such a thread takes is bounded: one that is not done in time, or needs too much memory, is ended, and
- * its body is refused. Those of the owner come first.
+ * Parses request bodies as JSON. Short ones are parsed at once; long ones in a thread, so that other requests do not wait. Threads
+ * are bounded in time and memory: one that exceeds them is ended, and its body refused. The owner's bodies come first.
  *
  * Invariant: every body is answered exactly once: by the thread, by its end, or by `close`.
  */

@@ -4,17 +4,17 @@
  */
 
 export const bounds = {
-  /** A stream on which nothing happens carries something this often, so that nothing in between takes it for dead. */
+  /** An idle stream sends something this often, so that no proxy considers it dead. */
   keepAliveMs: 15_000,
-  /** What may wait for a reader of server-sent events; one that is further behind is cut, and may resume. */
+  /** The queue of a reader of server-sent events; one that is further behind is disconnected, and may resume. */
   queuedBytes: 4 * 1024 * 1024,
-  /** What was there already is told as fast as it is read: no more than this waits. */
+  /** Existing content is sent as fast as it is read: no more than this is queued. */
   readyBytes: 256 * 1024,
-  /** How often a socket is asked whether it has taken that. */
+  /** How often a socket's buffer is checked for that. */
   readyMs: 20,
-  /** Commits that wait while a reader is told what was there already. */
+  /** Commits queued while a reader gets existing content. */
   heldCommits: 20_000,
-  /** Blocks that are listed with one question. */
+  /** Blocks listed with one query. */
   blocksAtOnce: 1_000,
 } as const;
 
@@ -23,11 +23,11 @@ export const bounds = {
 export const ANNOUNCE_MS = 250;
 
 // Bodies
-/** What is around a call, over MCP. */
+/** The rest of a message around a call, over MCP. */
 export const ENVELOPE_BYTES = 16 * 1024;
 
 // Body budget
-/** Bodies that are in memory at once: of the owner, of one other, of all others. */
+/** Bodies in memory at once: the owner's, one other caller's, all others'. */
 export const OWNER_BODY_BYTES = 512 * 1024 * 1024;
 export const GUEST_BODY_BYTES = 32 * 1024 * 1024;
 export const GUESTS_BODY_BYTES = 256 * 1024 * 1024;
@@ -37,7 +37,7 @@ export const GUESTS_BODY_BYTES = 256 * 1024 * 1024;
 export const LONG_BODY_BYTES = 256 * 1024;
 /** How long the thread may take for one body. The longest takes a tenth of a second. */
 export const PARSE_MS = 5_000;
-/** How long the thread may take to start: on a machine that does much else that takes longer than any body. */
+/** How long the thread may take to start: on a busy machine that takes longer than any body. */
 export const PARSER_START_MS = 30_000;
 /** Memory of that thread. */
 export const PARSER_MB = 512;
@@ -49,7 +49,7 @@ export const SUBSCRIBED_URIS = 1_000;
 export const LISTED_RESOURCES = 100;
 
 // Page session
-/** A request that trades or binds a session. */
+/** A request that exchanges or binds a session. */
 export const SESSION_BODY_BYTES = 4_096;
 
 // Strict JSON
@@ -59,21 +59,21 @@ export const MAX_OBJECT_KEYS = 20_000;
 // Sockets
 /** One frame of a client. */
 export const MAX_FRAME_BYTES = 1024 * 1024;
-/** Who only reads has little to say: the ids of a page's blocks, at most. */
+/** A viewer sends little: the ids of a page's blocks, at most. */
 export const VIEWER_FRAME_BYTES = 128 * 1024;
 /** Open sockets. */
 export const MAX_SOCKETS = 500;
-/** Of these so many are kept for the owner: agents must not be able to lock the page out. */
+/** This many of them are reserved for the owner: agents must not be able to lock the page out. */
 export const OWNER_SOCKETS = 100;
 export const SOCKET_PING_MS = 15_000;
-/** What may wait to be sent to one socket; then it is cut. */
+/** The send queue of one socket; beyond it the socket is closed. */
 export const SOCKET_BUFFER_BYTES = 16 * 1024 * 1024;
-/** How long the other end has to say goodbye too; then it is cut, and what waited for it is let go of. */
+/** How long the other end has for its close frame; then the socket is destroyed, and its queue freed. */
 export const GOODBYE_MS = 1_000;
-/** While this much of what a client asked for is being done, no more of its frames are read. */
+/** While this many of a client's requests are in flight, no more of its frames are read. */
 export const WORKING_FRAMES = 64;
 /** A client that has sent too much is not read for this long at least, and at most. */
 export const BREATH_MS = 10;
 export const MOST_PAUSE_MS = 250;
-/** Who has sent so much more than it may that it would have to wait for this long is cut. */
+/** A client so far over its quota that it would have to wait this long is disconnected. */
 export const MOST_WAIT_MS = 5_000;

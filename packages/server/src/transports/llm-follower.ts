@@ -1,9 +1,10 @@
 /**
  * A conversation's turns as `llm_*` events for one reader: from where it stopped, from a message of its choice, or from
- * what runs now; then everything live. Listen first, then read, then leave out what the reading has told already.
+ * the running turn; then everything live. Subscribe first, then read, then skip what the read has already sent.
  *
- * A cursor stands for all that was told before it. Whoever resumes is told whole the blocks that have changed since, and
- * the end of turns that have ended: a start of what it knows replaces it (llm-messages.ts), so nothing is doubled.
+ * A cursor stands for everything sent before it. A reader that resumes gets the blocks that have changed since in full,
+ * and the end of turns that have ended: a start of a known block replaces it (llm-messages.ts), so nothing is
+ * duplicated.
  */
 
 import {

@@ -167,11 +167,11 @@ export function changedUris({ conversations, blocks }: Announcement): readonly s
   return [...conversations.map(conversationUri), ...blocks.map(blockUri)];
 }
 
-export function blockUri(id: string): string {
+function blockUri(id: string): string {
   return `blockyard://block/${id}`;
 }
 
-export function conversationUri(id: string): string {
+function conversationUri(id: string): string {
   return `blockyard://conversation/${id}`;
 }
 

@@ -9,7 +9,7 @@ import { extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { framePolicy } from "../access/content-policy.ts";
 
-export interface PageFile {
+interface PageFile {
   readonly bytes: Uint8Array;
   readonly mediaType: string;
   /** Its name changes with its content. */

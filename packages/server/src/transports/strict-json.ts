@@ -1,10 +1,10 @@
 /**
- * JSON as it comes in at the doors: parsed only if it is neither nested too deep nor too wide, has not too many values, no
- * object names a key twice, and none names `__proto__`. `JSON.parse` alone takes all of it: a depth that nothing can write again, a doubled
- * key of which it keeps the last, so that two readers of one request may see two different ones, and a key that a
- * library on the way may drop or, worse, follow. Whether the value makes sense is not decided here.
+ * JSON from outside: parsed only if it is not nested too deep, has not too many values, and no object has a duplicate key or
+ * `__proto__`. `JSON.parse` accepts all of these: a depth that cannot be serialized again, duplicate keys of which the last
+ * wins, so that two readers may see different requests, and a key that a library may drop or, worse, follow. Schemas
+ * check the value later.
  *
- * The scan goes over the text once and looks at structure only; the grammar itself is JSON.parse's business.
+ * The scan reads the text once and only looks at structure; JSON.parse checks the grammar.
  */
 
 import { limits, type Problem, problem } from "@blockyard/kernel/plain";

@@ -42,7 +42,7 @@ import {
 import { followLlm } from "./llm-follower.ts";
 import { parseStrict } from "./strict-json.ts";
 
-export interface WsOptions {
+interface WsOptions {
   /** The blocks as a caller may see them. */
   readonly kernelFor: (caller: Caller) => Kernel;
   readonly presence?: Presence;

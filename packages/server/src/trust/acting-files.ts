@@ -1,9 +1,9 @@
 /**
- * Files of a folder that act by themselves when an agent works there: hooks that run, servers that are started, instructions and
- * settings that agents obey. Those of the folder itself and of the folders above it, up to the served one; where that is in a repository, up
- * to the top of it, since git and agents look there as well.
+ * Files of a folder that act by themselves when an agent works there: hooks that run, servers that are started,
+ * instructions and settings that agents follow. Covers the folder and those above it, up to the served one; if that is
+ * in a repository, up to its top, because git and agents look there as well.
  *
- * Not the programs that such a file names: whoever trusts a hook trusts what it calls.
+ * Not the programs that such a file names: trusting a hook means trusting what it calls.
  */
 
 import { createHash } from "node:crypto";
@@ -13,7 +13,7 @@ import { smallFile } from "../system/small-file.ts";
 import { gitConfigs, gitFolders, submodulesBelow } from "./git-config.ts";
 import { ACTING_BYTES, ACTING_DEPTH, ACTING_FILE_BYTES, ACTING_FILES, LOOKED_AT_FILES } from "./limits.ts";
 
-export interface ActingFile {
+interface ActingFile {
   /** From the served folder. */
   readonly path: string;
   readonly reason: string;

@@ -1,9 +1,9 @@
 /**
- * What in git's configuration of a folder runs programs, or leads to a configuration that may: every setting that is not known to
- * be harmless. New versions of git get new ways to run something; a setting that nobody here knows asks once.
+ * The settings of a folder's git configuration that run programs, or lead to a configuration that may: every setting
+ * that is not known to be harmless. New versions of git get new ways to run something; an unknown setting asks once.
  *
- * Looked at wherever git finds a configuration by itself: in `.git`, where a `.git` file leads, in a bare repository that lies open
- * in the folder, and in the files that these include.
+ * It reads every configuration that git finds by itself: in `.git`, where a `.git` file leads, in a bare repository in
+ * the folder, and in included files.
  */
 
 import { existsSync, type Stats, statSync } from "node:fs";

@@ -24,7 +24,7 @@ export function submodules(git: string, hashBytes: number): readonly string[] {
 }
 
 /** The paths of the entries that are other repositories. */
-export function linksIn(bytes: Buffer | undefined, hashBytes: number): readonly string[] {
+function linksIn(bytes: Buffer | undefined, hashBytes: number): readonly string[] {
   if (bytes === undefined || bytes.length < HEAD_BYTES || bytes.toString("latin1", 0, 4) !== "DIRC")
     return [];
   const version = bytes.readUInt32BE(4);

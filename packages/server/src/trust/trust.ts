@@ -14,7 +14,7 @@ import { actingFiles } from "./acting-files.ts";
 import { NAMED_FILES, TRUSTED_FOLDERS } from "./limits.ts";
 import { type KeptRules, type OwnRules, restOf } from "./own-rules.ts";
 
-export interface Shown {
+interface Shown {
   readonly folder: string;
   readonly files: readonly {
     readonly path: string;

@@ -1,5 +1,5 @@
 /**
- * The tools about agents: which there are, and what each can do here. The page and the command show what it says, so that nobody is
+ * The tools about agents: which exist, and what each can do here. The page and the command show this, so that nobody is
  * offered what an agent cannot do.
  */
 

@@ -1,12 +1,12 @@
 /**
- * Two waits for an agent that runs as a child process: that it says something at all, and that it ends after its last word. What
- * happens then is the run's business.
+ * Two timeouts for an agent that runs as a child process: for output, and for its exit after its last output. The run decides
+ * what happens then.
  */
 
 import type { Env } from "@blockyard/kernel";
 import { AGENT_LINGER_MS, AGENT_SILENT_MS } from "./limits.ts";
 
-export interface AgentWatchOptions {
+interface AgentWatchOptions {
   readonly env: Env;
   readonly silentMs?: number | undefined;
   readonly lingerMs?: number | undefined;

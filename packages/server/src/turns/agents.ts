@@ -1,6 +1,6 @@
 /**
- * The agents that run as child processes: how each is found, started, spoken to and resumed. What they print is the
- * providers' business; when a turn begins and ends is turns.ts'.
+ * The agents that run as child processes: how each is found, started, prompted and resumed. The providers package reads their
+ * output; turns.ts decides when a turn starts and ends.
  */
 
 import { type Problem, problem } from "@blockyard/kernel/plain";

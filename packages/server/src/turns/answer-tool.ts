@@ -1,6 +1,4 @@
-/**
- * The tool `turn.answer`: what somebody answers to what a running agent asks.
- */
+/** The tool `turn.answer`: the owner's answer to a running agent's request. */
 
 import { type AskAnswer, askOf, type Call, isProblem, problem, tool } from "@blockyard/kernel";
 import { turnAnswer } from "./contract.ts";

@@ -1,9 +1,9 @@
 /**
- * Answers to what agents ask: somebody's, or a rule's. Each ask is answered once, by whoever is first, and the answer is written
- * before the agent gets it.
+ * Answers to agents' requests: a person's, or a rule's. Each ask is answered once, by whoever is first, and the answer
+ * is written before the agent gets it.
  *
- * An ask outlives its server: where that has gone away while it was open, the answer is the agent's next message, in its session, and
- * what was allowed is not asked for a second time.
+ * An ask outlives its server: if the server stopped while it was open, the answer is the agent's next message, in its
+ * session, and what was allowed is not asked for a second time.
  */
 
 import {
@@ -41,7 +41,7 @@ interface Live {
   readonly mode: Pick<ModeWatch, "answered">;
 }
 
-export interface AnsweringOptions {
+interface AnsweringOptions {
   readonly kernel: Kernel;
   readonly rules: Rules | undefined;
   /** What was asked, where it is stored as something else. */

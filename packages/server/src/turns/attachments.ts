@@ -1,7 +1,6 @@
 /**
- * Attachments: files and pictures that a message brings along. Each becomes a block in front of the prompt (a file as
- * `code`, a picture as `image`), so that they are seen, searched, edited and forked like everything else; and each is
- * given to the agent in the form that it takes.
+ * Attachments: a message's files and pictures. Each becomes a block before the prompt (a file as `code`, a picture as `image`), so
+ * that it can be seen, searched, edited and forked like any block; the agent gets it in the form that it accepts.
  */
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -28,7 +27,7 @@ export interface Picture {
   readonly bytes: Uint8Array;
 }
 
-export interface AttachedFile {
+interface AttachedFile {
   readonly name: string;
   readonly text: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Conversations in which something waits here for a turn of another node. Each is followed until no other node runs a turn in
- * it; then whoever waits is told once. It starts nothing itself.
+ * Conversations in which something waits here for another node's turn. Each is followed until no other node runs a turn
+ * in it; then the waiting callers are notified once. It starts nothing itself.
  */
 
 import { type ConversationId, isProblem, type Kernel } from "@blockyard/kernel";

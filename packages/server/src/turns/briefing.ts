@@ -1,10 +1,10 @@
 /**
- * What an agent with sessions of its own is told of a conversation: blocks as text, in front of the prompt. Which blocks,
- * is decided in session.ts; this is how they read.
+ * What an agent with sessions of its own is told of a conversation: blocks as text, in front of the prompt. session.ts
+ * decides which blocks; this file formats them.
  *
- * The text is a frame that nothing inside can end: every line of a block begins with "|", the frame's own lines never do.
- * It is bounded: long texts lose their middle, and where not everything has room the newest is kept, behind what was
- * included on purpose. Pure: the same blocks read the same.
+ * No content can end the text's frame: every line of a block begins with "|", the frame's own lines never do. It is
+ * bounded: long texts lose their middle, and if not everything fits the newest is kept, after the explicitly included
+ * blocks. Pure: the same blocks give the same text.
  */
 
 import {
@@ -38,7 +38,7 @@ export interface Briefing {
 }
 
 /** The way to what is told. */
-export interface BriefingSource {
+interface BriefingSource {
   read(id: BlockId): Promise<WholeBlock | Problem>;
   /** The picture of an image block, where an agent could see it. */
   show(block: WholeBlock): Promise<Picture | undefined>;

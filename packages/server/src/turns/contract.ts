@@ -17,7 +17,7 @@ import { MODES, SANDBOXES } from "./mode.ts";
 import { ruleList, ruleRemove, ruleSet } from "./rules/contract.ts";
 
 /** When a message reaches an agent that works: cutting off what it does, at its next step, or after its turn. */
-export const WHENS = ["now", "next", "later"] as const;
+const WHENS = ["now", "next", "later"] as const;
 export type When = (typeof WHENS)[number];
 
 const folder = z.string().min(1).max(4_096);
@@ -75,7 +75,7 @@ export const turnStart = contract({
       .nullable()
       .optional()
       .describe(
-        "Continue from this block instead of the conversation's head; null: from none, as a new beginning",
+        "Continue from this block instead of the conversation's head; null: start over, without a parent block",
       ),
     include: z
       .array(blockIdField)

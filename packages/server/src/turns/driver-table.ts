@@ -1,6 +1,6 @@
 /**
- * The agents that can run turns on this server, by the names of their providers: what each can do, offers, and whether
- * somebody is logged in. It starts no turn.
+ * The agents that can run turns on this server, by provider name: their abilities and offers, and whether someone is logged in. It
+ * starts no turns.
  */
 
 import { type ConversationId, type Problem, problem } from "@blockyard/kernel";

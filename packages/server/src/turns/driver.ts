@@ -1,9 +1,9 @@
 /**
- * The port of agents. A driver runs turns of one provider, in whatever protocol its agent speaks: it starts a run for a turn (or
- * goes on with an agent that lives on between turns), and says what the agent can do. Turns (turns.ts) decide when a turn begins
- * and ends; a driver never does.
+ * The port of agents. A driver runs turns of one provider, in its agent's protocol: it starts a run for a turn (or
+ * continues with an agent that stays alive between turns), and says what the agent can do. Turns (turns.ts) decide when
+ * a turn begins and ends; a driver never does.
  *
- * What an agent cannot do has no function on its run, and `abilities` says so to the page and the command before anybody tries.
+ * A run has no function for what its agent cannot do, and `abilities` tells the page and the command in advance.
  */
 
 import type { AgentId, AskKind, ConversationId, Env, Problem } from "@blockyard/kernel";

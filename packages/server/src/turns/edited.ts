@@ -1,6 +1,6 @@
 /**
- * Whether a block of an agent's session reads otherwise than the agent knows it. The agent knows what it wrote itself, and a prompt as
- * it was sent. An edit that was undone is none.
+ * Whether a block differs from what an agent's session contains: what the agent wrote, or the prompt as it was sent. An edit that
+ * was undone does not count.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * Messages that are held: the turn before them was stopped, or their server is gone. Nobody sends them until somebody says so.
- * Here is how a message comes to be held, and how it is sent after all; what a message that waits is, is waiting.ts.
+ * Held messages: the turn before them was stopped, or their server is gone. They are not sent until somebody releases
+ * them. This file holds and releases messages; waiting.ts defines queued messages.
  */
 
 import {
@@ -17,7 +17,7 @@ import type { TurnRequest } from "./run.ts";
 import type { Queued } from "./steering.ts";
 import { changeWaiting, drop, queuedIn, requestOf, waitingIn } from "./waiting.ts";
 
-export interface StoppedMessages {
+interface StoppedMessages {
   readonly dropped: number;
   readonly held: number;
 }
@@ -76,7 +76,7 @@ async function stopWaiting(
   return count;
 }
 
-export interface Release {
+interface Release {
   /** Why a message cannot be sent now. */
   readonly check: (request: TurnRequest) => Promise<Problem | undefined>;
   /** This node, where there are several. */

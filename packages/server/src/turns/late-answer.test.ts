@@ -10,7 +10,7 @@ import {
 } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { must } from "../testing/session-harness.ts";
-import { Answering, type AnsweringOptions } from "./answering.ts";
+import { Answering } from "./answering.ts";
 import { deedOf, lateText } from "./late-answer.ts";
 import { ModeWatch } from "./mode-watch.ts";
 import type { Answer, Run, TurnStart } from "./run.ts";
@@ -78,7 +78,7 @@ it("[D62] [D7] a call that was allowed before the restart says who allowed it, a
         },
       }),
     );
-  let live: ReturnType<AnsweringOptions["liveIn"]>;
+  let live: { readonly start: TurnStart; readonly run: Run; readonly mode: ModeWatch } | undefined;
   const answering = new Answering({
     ...{ kernel, rules: undefined, liveIn: () => live },
     start: async () => undefined,

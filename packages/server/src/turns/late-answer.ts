@@ -1,6 +1,6 @@
 /**
- * What an agent reads where an answer comes after its server was restarted: its request was cut off, so the answer is a message. It
- * says what was asked and what was answered, exactly, and what to do now.
+ * The message that an agent gets if its request is answered after a server restart: the request was cut off, so the
+ * answer is a message. It states exactly what was asked and answered, and what to do now.
  */
 
 import type { Ask, AskQuestion, JsonObject } from "@blockyard/kernel";

@@ -1,6 +1,7 @@
 /**
- * Turns that go on later: one that stopped at its account's usage limit says when it can go on, and does so by itself then, if
- * somebody asked for it. Kept in the data directory, so that a restart forgets none; one whose time came meanwhile goes on at the start.
+ * Turns that continue later: a turn that stopped at its account's usage limit knows when it can continue, and does so
+ * by itself if somebody requested it. Stored in the data directory, so that a restart forgets none; one that is overdue
+ * continues at the start.
  */
 
 import { readFileSync } from "node:fs";
@@ -28,16 +29,16 @@ const rowSchema = z.strictObject({
   cwd: z.string().optional(),
   model: z.string().optional(),
 });
-export type Row = z.infer<typeof rowSchema>;
+type Row = z.infer<typeof rowSchema>;
 
-export interface LaterOptions {
+interface LaterOptions {
   readonly kernel: Kernel;
   readonly home: string;
   /** Starts the turn. A problem is shown in the conversation. */
   readonly start: (by: AgentId, request: TurnRequest) => Promise<unknown>;
 }
 
-export const GO_ON = "The usage limit that stopped you has been reset. Go on where you were.";
+export const GO_ON = "The usage limit that stopped you has been reset. Continue where you stopped.";
 
 export class Later {
   readonly #options: LaterOptions;

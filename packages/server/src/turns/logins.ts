@@ -1,6 +1,6 @@
 /**
- * Whether somebody is logged in to the agents of this machine, for whoever asks while no server runs: the same drivers ask the same
- * agents, so that the command says what the page says.
+ * Whether somebody is logged in to the agents of this machine, while no server runs: the same drivers ask the same
+ * agents, so that the command and the page say the same.
  */
 
 import { mkdtempSync, rmSync } from "node:fs";

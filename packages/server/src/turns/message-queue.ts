@@ -1,6 +1,5 @@
 /**
- * The messages that wait for their turn on this node, by conversation, first to last. Only what is in memory: the blocks that
- * show them are waiting.ts.
+ * The queued messages of this node, by conversation, in order. In memory only: waiting.ts stores their blocks.
  */
 
 import type { ConversationId } from "@blockyard/kernel";

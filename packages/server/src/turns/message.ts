@@ -1,5 +1,5 @@
 /**
- * A message to an agent that works already.
+ * A message to an agent that is already working.
  */
 
 import type { Attached } from "./attachments.ts";

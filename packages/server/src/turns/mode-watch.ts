@@ -1,7 +1,7 @@
 /**
- * The mode of one run, as its agent says it. Where the agent goes into a stricter one than the conversation has, that one is the
- * conversation's, at once. Into a freer one it goes only where the owner has allowed that in this turn (a plan was approved, or a mode was
- * chosen with an answer); otherwise it is told to go back, and the owner's choice stays. Never full access: only a person gives that.
+ * The permission mode of one run, as its agent reports it. If the agent switches to a stricter mode, the conversation follows. It may
+ * switch to a freer one only if the owner allowed that in this turn (by approving a plan, or choosing a mode with an answer); otherwise
+ * it is switched back. Never to full access: only a person grants that.
  */
 
 import { isProblem, type JsonObject, type Kernel } from "@blockyard/kernel";

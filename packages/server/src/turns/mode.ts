@@ -1,6 +1,6 @@
 /**
- * How freely an agent works. The same words for every agent; each driver says which it knows, and what they are called there. A
- * conversation keeps the mode that was last chosen for it.
+ * Permission modes: how freely an agent works. The names are the same for all agents; each driver maps those that it supports. A
+ * conversation keeps the mode that was chosen last.
  */
 
 import type { ConversationMetadata, Draft, Problem } from "@blockyard/kernel";
@@ -34,7 +34,7 @@ export function isFree({ allow, mode, sandbox }: Freedom): boolean {
 }
 
 /** What a driver lets one choose. */
-export interface Choosable {
+interface Choosable {
   readonly abilities: { readonly modes: readonly Mode[]; readonly sandboxes: readonly SandboxChoice[] };
   /** What gives full access to an agent that could have it, and has not; absent where nothing does. */
   readonly fullNeeds?: string;

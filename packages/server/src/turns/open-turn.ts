@@ -1,5 +1,5 @@
 /**
- * A turn's beginning in the store: its record, and its prompt where it belongs now, in one write. It starts nothing.
+ * Writes the start of a turn, its record and its prompt at the current head, in one write. It starts no agent.
  */
 
 import {

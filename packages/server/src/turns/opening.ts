@@ -1,7 +1,7 @@
 /**
- * How a turn opens for an agent that keeps sessions itself: with which of them it goes on (session.ts), and what it is told
- * in front of the prompt (briefing.ts). What was told is remembered on the prompt before the agent starts, so that it is told
- * once; if the agent never gets as far as a session, the mark counts for nothing and it is told again.
+ * How a turn opens for an agent with its own sessions: which of them it continues (session.ts), and what it is told in
+ * front of the prompt (briefing.ts). This is recorded on the prompt before the agent starts, so that it is told once;
+ * if the agent never gets as far as a session, the record does not count and it is told again.
  */
 
 import { isProblem, type Kernel, type Problem } from "@blockyard/kernel";
@@ -12,7 +12,7 @@ import type { TurnStart } from "./run.ts";
 import { type Beginning, beginningOf, markOf } from "./session.ts";
 import { editorsOf } from "./voices.ts";
 
-export interface Opening extends Beginning {
+interface Opening extends Beginning {
   readonly told: Briefing;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Turns that an agent begins by itself, behind one that somebody has asked for: a command that it ran in the background has ended, or it
- * had set itself an alarm. Each is opened as soon as nothing else runs in its conversation; where a message came first, the agent says
- * it in that message's turn.
+ * Turns that an agent begins by itself, after a requested one: a background command has ended, or the agent had set an
+ * alarm. Each is opened as soon as nothing else runs in its conversation; if a message came first, the agent reports in
+ * that message's turn.
  */
 
 import { type AgentId, type ConversationId, isProblem, type Kernel, randomName } from "@blockyard/kernel";

@@ -14,7 +14,7 @@ import type { Price, PriceTable } from "@blockyard/providers";
 import { z } from "zod";
 import { PRICES_BYTES } from "./limits.ts";
 
-export const PRICES_FILE = "prices.json";
+const PRICES_FILE = "prices.json";
 
 const usd = z.number().finite().nonnegative();
 const table = z.record(
@@ -22,7 +22,7 @@ const table = z.record(
   z.strictObject({ input: usd, output: usd, cacheRead: usd.optional(), cacheWrite: usd.optional() }),
 );
 
-export interface ReadPrices {
+interface ReadPrices {
   readonly table: PriceTable;
   /** Why there are none, though there is a file. */
   readonly problem?: string;

@@ -1,6 +1,6 @@
 /**
- * A plan that is about to be approved, as whoever approves it has read it. Others edit plans too, up to the last moment: what they
- * have changed behind the version that was read is approved by nobody.
+ * A plan that is about to be approved, in the version that the approver has read. Others may edit plans too, up to the
+ * last moment: changes after that version are not approved.
  */
 
 import {

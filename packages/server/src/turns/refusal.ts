@@ -1,6 +1,6 @@
 /**
- * What an agent is told when the user denies a tool call: that it was the user, and why. A model reads it, so it is plain and
- * says what to do. What people read of it is on the call (ask-words.ts).
+ * The text that an agent gets when the user denies a tool call: that it was the user, and why. A model reads it, so it
+ * is plain and imperative. ask-words.ts has the text that people read on the call.
  */
 
 export function refusalText(reason: string | undefined): string {

@@ -21,7 +21,7 @@ export interface Commanded {
   readonly taken: Set<string>;
 }
 
-export interface RemoteCommandsOptions {
+interface RemoteCommandsOptions {
   readonly kernel: Kernel;
   readonly liveIn: (conversation: ConversationId) => Commanded | undefined;
   /** A command to stop: the messages that wait here are not sent. */

@@ -209,7 +209,7 @@ describe("[N7] what is asked for a turn of another node", () => {
     const { turn } = good(await a.start("go"));
     const call = await a.ask(turn);
     const answered = await harness.within(
-      2 * limits.orderMs,
+      2 * limits.commandMs,
       b.turns.answer("ben", call, "q1", { allow: true }),
     );
     expect(answered).toMatchObject({ problem: "unavailable" });
@@ -221,7 +221,7 @@ describe("[N7] what is asked for a turn of another node", () => {
     const [a, b] = await harness.nodes();
     good(await a.start("go"));
     a.isStill = true;
-    expect(await harness.within(2 * limits.orderMs, b.stop())).toMatchObject({ problem: "unavailable" });
+    expect(await harness.within(2 * limits.commandMs, b.stop())).toMatchObject({ problem: "unavailable" });
     a.isStill = false;
     await harness.env.advance(2 * limits.lookMs);
     expect(a.runs[0]?.reasons).toEqual(["cancelled"]);
@@ -359,7 +359,7 @@ describe("[N9] a node that stood still until it was taken for dead", () => {
       { type: "turn-start", turn: "t", provider: "fake", model: "m" },
       { type: "block-start", key: "k", kind: "text", role: "model", metadata: {}, text: "said before" },
     ]);
-    await harness.within(500, ingest.settle());
+    await harness.within(500, ingest.drain());
     a.isStill = true;
     await harness.env.advance(2 * limits.leaseMs);
     expect(outcome(await b.list())).toEqual([["error", "interrupted"]]);
@@ -390,7 +390,7 @@ describe("[N9] a node that stood still until it was taken for dead", () => {
       { type: "turn-start", turn: "t", provider: "fake", model: "m" },
       { type: "block-start", key: "k", kind: "text", role: "model", metadata: {}, text: "piped" },
     ]);
-    await harness.within(500, ingest.settle());
+    await harness.within(500, ingest.drain());
     expect(await b.list()).toMatchObject([{ status: "running", node: a.nodes.id }]);
     expect(good(await b.start("meanwhile")).queued).toBe(false); // it takes no orders, and nobody waits for it
     a.isStill = true;
@@ -409,9 +409,9 @@ describe("[N9] a node that stood still until it was taken for dead", () => {
     const ingest = new Ingest(fenced(a.kernel, turn), { conversation, agent: "fake", turn });
     good(await ingest.open());
     await ingest.push([{ type: "turn-start", turn: "t", provider: "fake" }]);
-    await harness.within(500, ingest.settle());
+    await harness.within(500, ingest.drain());
     await ingest.push([{ type: "turn-end", turn: "t", status: "done" }]);
-    await harness.within(500, ingest.settle());
+    await harness.within(500, ingest.drain());
     const metadata = {} satisfies JsonObject;
     await ingest.push([
       { type: "block-start", key: "k", kind: "text", role: "model", metadata, text: "late" },

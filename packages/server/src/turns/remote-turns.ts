@@ -1,9 +1,9 @@
 /**
- * Turns that other nodes run on the same store. What is asked here for one of them (stop it, an answer to what it asks) is
- * written to the turn's record as an order; the node that runs it hears of that as of every commit, carries it out, and
- * what comes of it is seen in the conversation. So the store is the truth of it, and no message that is lost loses one.
+ * Remote turns: turns that other nodes run on the same store. A request for one of them (stop it, answer its questions)
+ * is stored in the turn's record as a command. The node that runs the turn receives it like every commit and executes
+ * it, and the conversation shows the result. So the store is the truth, and a lost message loses no command.
  *
- * Orders stand in turns because nothing but a server writes those: no agent can give itself leave.
+ * Commands are in turns because only servers write those: no agent can approve its own requests.
  */
 
 import {
@@ -21,13 +21,13 @@ import {
   problem,
   randomName,
   type Turn,
-  type TurnOrder,
+  type TurnCommand,
 } from "@blockyard/kernel";
 import { readPlan } from "./read-plan.ts";
 import type { Given } from "./write-answer.ts";
 
 /** What the owner answers to an ask. */
-export type OwnerAnswer = NonNullable<TurnOrder["answer"]>;
+type OwnerAnswer = NonNullable<TurnCommand["answer"]>;
 
 export class RemoteTurns {
   readonly #kernel: Kernel;
@@ -118,16 +118,16 @@ export class RemoteTurns {
     by: AgentId,
     conversation: ConversationId,
     turn: string,
-    what: Pick<TurnOrder, "answer">,
+    what: Pick<TurnCommand, "answer">,
   ): Promise<null | Problem> {
-    const order: TurnOrder = { id: randomName(this.#kernel.env, 8), by, ...what };
+    const order: TurnCommand = { id: randomName(this.#kernel.env, 8), by, ...what };
     return this.#kernel.write(conversation, {
       agent: by,
       plan: (draft) => {
         const now = draft.turn(turn);
         if (now?.status !== "running" || now.orders === undefined)
           return problem("gone", "the agent is no longer running");
-        if (now.orders.length >= limits.ordersPerTurn)
+        if (now.orders.length >= limits.commandsPerTurn)
           return problem("busy", `${now.orders.length} commands are already queued for this turn`);
         draft.setTurn({ ...now, orders: [...now.orders, order] });
         return null;
@@ -142,7 +142,7 @@ export class RemoteTurns {
     let wake: () => void = () => undefined;
     let isLate = false;
     const end = this.#kernel.listen((change) => change.conversation === conversation && wake());
-    const cancel = this.#kernel.env.after(limits.orderMs, () => {
+    const cancel = this.#kernel.env.after(limits.commandMs, () => {
       isLate = true;
       wake();
     });
@@ -165,7 +165,7 @@ export class RemoteTurns {
   #noAnswer(node: string | undefined): Problem {
     return problem(
       "unavailable",
-      `the node that runs this turn did not respond within ${limits.orderMs / 1000} seconds. It will catch up when it is back; if it is gone, the turn ends as interrupted.`,
+      `the node that runs this turn did not respond within ${limits.commandMs / 1000} seconds. It will catch up when it is back; if it is gone, the turn ends as interrupted.`,
       { node: node ?? null },
     );
   }

@@ -1,6 +1,6 @@
 /**
- * Replay: a recording of a real run, fed the same way as a live one, at a chosen speed. It is what a first start
- * shows when there is no agent and no key yet, and it is said to be a recording.
+ * Replay: feeds a recorded run like a live one, at a chosen speed. A first start shows such recordings, marked as such, because
+ * there is no agent or key yet.
  */
 
 import { readFileSync } from "node:fs";

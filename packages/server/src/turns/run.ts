@@ -1,9 +1,9 @@
 /**
- * A run: what works in a turn, be it a child process or our own loop. Turns start it, stop it, answer it and wait for its
- * end; what it is inside is its own matter.
+ * A run: the work of a turn, by a child process or our own loop. turns.ts starts it, stops it, answers it and waits for its end, and
+ * knows nothing else about it.
  *
- * Invariant: `ended` resolves exactly once and never rejects, and by then everything that the run said is written and
- * nothing of it is left running.
+ * Invariant: `ended` resolves exactly once and never rejects. By then all output of the run is written, and nothing of it
+ * is still running.
  */
 
 import type {

@@ -1,9 +1,9 @@
 /**
- * A run that is tried a second time: an agent that says at once that it does not have the session any more with which it
- * should go on is started again, with a new one, in the same turn; so is one whose process had waited since an earlier turn and has ended
- * meanwhile. What it is told then is opening.ts' business.
+ * Starts a run a second time, in the same turn: if an agent says at once that the session to continue no longer exists,
+ * it is started again with a new one; so is one whose idle process from an earlier turn has ended meanwhile. opening.ts
+ * decides what it is told then.
  *
- * Like every run it ends once and never rejects; whoever stops it stops what runs, and what would run next.
+ * Like every run it ends once and never rejects; stopping it stops the current run and any further one.
  */
 
 import { type BlockId, isProblem, type Problem, problem, type Reason } from "@blockyard/kernel";

@@ -1,14 +1,14 @@
 /**
- * The sessions that an agent keeps itself: which of them a turn can go on with, and what that one does not know.
+ * The sessions that an agent keeps itself: which of them a turn can continue, and what that session does not know.
  *
- * The context of a turn is the path to its prompt, minus what was pruned, plus what was included. A session knows the
- * blocks of its own turns, and what it was told in front of them, which is remembered as a mark on the prompt. Two rules
+ * The context of a turn is the path to its prompt, minus pruned blocks, plus included ones. A session knows the
+ * blocks of its own turns, and what it was told in front of them, which is recorded on the prompt. Two rules
  * follow, for every agent alike:
- *   - A session that knows what does not belong to the context any more (it stands on another way, or was pruned, or is no
- *     longer included) cannot forget it, so the turn does not go on with it.
- *     Where the agent can copy its session up to the end of a turn, the turn goes on with a copy of the part that it may know.
- *   - What belongs to the context and is unknown to the session, or has changed since, is told (see briefing.ts). Words in which the
- *     agent's process died are unknown to it: agents keep what is whole.
+ *   - A session that knows something outside the context (on another branch, pruned, or no
+ *     longer included) cannot forget it, so the turn does not continue it.
+ *     If the agent can copy its session up to the end of a turn, the turn continues a copy of the part that it may know.
+ *   - What belongs to the context and is unknown to the session, or has changed since, is told (see briefing.ts). So is
+ *     the text that the agent was writing when its process died: agents keep only what is complete.
  */
 
 import {
@@ -40,7 +40,7 @@ export interface Beginning {
   readonly included: Readonly<Record<BlockId, number>>;
 }
 
-export interface Cut {
+interface Cut {
   readonly turn: string;
   readonly at: string;
 }

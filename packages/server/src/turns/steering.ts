@@ -1,6 +1,6 @@
 /**
- * Steering: messages that go to an agent while it works. Each waits as a queued message does, until the agent reads it: then it is
- * said where the agent has read it. One that the agent never reads waits on, for the next turn or for whoever stopped it.
+ * Steering: messages that an agent gets while it works. Each is stored as a queued message until the agent reads it; then it moves to
+ * that place in the conversation. A message that the agent never reads stays queued for the next turn, or is returned by a stop.
  */
 
 import { randomUUID } from "node:crypto";

@@ -1,5 +1,5 @@
 /**
- * The tools of a turn's life: start, stop, list, answer. They stand in the same table as the kernel's.
+ * The tools for turns: start, stop, list, answer. They are in the same table as the kernel's tools.
  */
 
 import {

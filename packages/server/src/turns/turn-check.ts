@@ -1,6 +1,6 @@
 /**
- * Why a turn cannot start: asked before anything is written, and again for what can have changed while a message waited. It
- * starts nothing and writes nothing.
+ * Checks whether a turn can start: before anything is written, and again for queued messages, because things may have changed. It
+ * starts and writes nothing.
  */
 
 import { type Kernel, type Problem, problem } from "@blockyard/kernel";
@@ -10,7 +10,7 @@ import type { DriverTable } from "./driver-table.ts";
 import { checkEffort, checkMode, checkSandbox } from "./mode.ts";
 import type { TurnRequest } from "./run.ts";
 
-export interface TurnCheckOptions {
+interface TurnCheckOptions {
   readonly kernel: Kernel;
   readonly drivers: DriverTable;
   /** What the owner has to be asked before anything runs in a folder; undefined: nothing. */

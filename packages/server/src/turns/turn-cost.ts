@@ -1,6 +1,7 @@
 /**
- * What a turn costs, where its agent does not say so: its own tokens and those of its sub-agents, each at the price that the user's
- * table has for the model. Where one of these prices is not known, there is no cost: a part of it would look like all of it.
+ * The cost of a turn whose agent does not state it: its own tokens and those of its sub-agents, each at the model's
+ * price in the user's table. If one of these prices is unknown, there is no cost: a part of it would look like the
+ * whole.
  */
 
 import type { BlockEvent, Usage } from "@blockyard/kernel";

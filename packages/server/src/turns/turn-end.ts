@@ -1,6 +1,5 @@
 /**
- * The end of a turn that its run has not brought, and what the conversation says of it: each once, however often the store has to be
- * tried.
+ * Ends a turn whose run did not end it, and says so in the conversation: once each, however often the store must be retried.
  */
 
 import {

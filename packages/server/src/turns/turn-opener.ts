@@ -1,6 +1,6 @@
 /**
- * Opens turns in the store: the record and the prompt of one (open-turn.ts), as soon as it is known that a message that waited
- * is still its sender's. A message that cannot be sent is dropped, and the conversation says why. It starts nothing.
+ * Opens turns in the store: writes record and prompt (open-turn.ts), after making sure that a queued message was not taken by someone
+ * else. A message that cannot be sent is dropped, and the conversation says why. It starts no agent.
  */
 
 import { type ConversationId, isProblem, type Kernel, type Problem, problem } from "@blockyard/kernel";
@@ -20,7 +20,7 @@ export const ELSEWHERE = problem("busy", "another node is running a turn in this
 /** An agent goes on by itself, and nobody has said anything for long. */
 export const ALONE = problem(
   "busy",
-  `The agent went on by itself ${OWN_TURNS} times without a message from you, and was stopped. Send one to go on.`,
+  `The agent continued by itself ${OWN_TURNS} times without a message from you, and was stopped. Send a message to continue.`,
 );
 
 export class TurnOpener {

@@ -1,13 +1,13 @@
 /**
- * Turns: start, queue, stop, answer. One turn runs in a conversation at a time; what is asked meanwhile waits. What runs
- * in a turn is a run (see run.ts): an agent in a child process, or our own loop on a provider's API. Where several nodes
- * share the store, a turn runs on the node where it was started; remote-turns.ts has how it is reached from others.
+ * Turns: start, queue, stop, answer. A conversation runs one turn at a time; further messages are queued. The work of a turn is a
+ * run (see run.ts): an agent in a child process, or our own loop on a provider's API. If several nodes share the store, a turn
+ * runs on the node that started it; others reach it through remote-turns.ts.
  *
- * A turn ends exactly once. Its end comes from the run; where the run does not bring it (the agent died, could not start,
- * hangs after its result, is silent for too long), it is ended here, with a reason.
+ * A turn ends exactly once. Usually the run ends it; if it does not (the agent died, could not start, hangs after its result or
+ * is silent for too long), it is ended here, with a reason.
  *
- * A message that waits hangs off the head and is no part of the path, because what still comes of the running turn must
- * stand before it. When its turn begins it is said again, at the head that is there then, as it reads then.
+ * A queued message is attached to the head but not part of the path, because the running turn's blocks must come before it. When
+ * its turn starts, its current text is written again as a prompt at the head.
  */
 
 import {
@@ -49,7 +49,7 @@ import { isTaken, moveWaiting, writeWaiting } from "./waiting.ts";
 import type { WorkspaceObserver } from "./workspace/observed.ts";
 import type { Given } from "./write-answer.ts";
 
-export interface TurnsOptions {
+interface TurnsOptions {
   readonly kernel: Kernel;
   readonly drivers: readonly Driver[];
   /** What the owner has to be asked before anything runs in a folder; undefined: nothing. */

@@ -1,7 +1,7 @@
 /**
- * Whose words a model reads. What the person says who asks, and what the agents say that this server runs, stands as it is.
- * Everything else was written or changed by others (programs with a token of their own): it is marked with who did, every
- * line of it quoted, so that no text can pass for the person's, or for what the model itself has said.
+ * Who wrote what a model reads. Text of the requesting person, and of the agents that this server runs, is passed as it
+ * is. Everything else was written or changed by others (programs with their own token): it is marked with their name,
+ * and every line of it is quoted, so that no text can pass for the person's, or for the model's own.
  */
 
 import {

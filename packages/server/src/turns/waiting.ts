@@ -1,9 +1,9 @@
 /**
- * Messages that wait for their turn, as the store keeps them: a block with the text, and how it is to be asked (`queued`). So
- * a message outlives the server that was to send it. One that is held (the turn before it was stopped, or its server is gone) is
- * sent by nobody until somebody says so: it can be sent, taken back or dropped, at any window and any node.
+ * Queued messages in the store: a block with the text and the turn's options (`queued`), so that a message survives its server. A
+ * held message (the turn before it was stopped, or its server went away) is not sent automatically: it can be sent, edited or
+ * dropped from any window and any node.
  *
- * Files that come with it are kept as blobs, before the message is written.
+ * Attached files are stored as blobs before the message is written.
  */
 
 import { createHash } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * The owner's answer to an ask, checked against what was asked and written to the block that asks: once, and only for what the
- * running agent has asked. Telling the agent is apart from it.
+ * The owner's answer to an ask, checked against the request and written to the asking block: once, and only for what
+ * the running agent has asked. Sending it to the agent is a separate step.
  */
 
 import {
@@ -29,13 +29,13 @@ export interface Given {
   readonly planVersion?: number | undefined;
 }
 
-export interface Written {
+interface Written {
   /** The ask as it was shown. */
   readonly ask: Ask;
   readonly state: AskState;
 }
 
-export interface AnswerDetails {
+interface AnswerDetails {
   /** What answers it, where nobody does. */
   readonly rule?: string | undefined;
   /** The plan that is approved, as it was read. */

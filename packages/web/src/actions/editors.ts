@@ -6,7 +6,7 @@
  * linked to, also where the reader has written a link of their own.
  */
 
-export interface EditorLink {
+interface EditorLink {
   readonly id: string;
   readonly name: string;
   readonly template: string;

@@ -1,6 +1,6 @@
 /**
- * My edits, over all blocks that were edited in this window: undo takes back the last of them, wherever it was, shows the place
- * and says what changed; redo puts it back. What is undone in a block, and whose it is, the kernel decides.
+ * My edits, over all blocks that were edited in this window: undo reverts the last of them, wherever it was, shows the
+ * place and says what changed; redo reapplies it. Within a block, the kernel decides what is undone, and whose it is.
  */
 
 import { type BlockId, isProblem, type View } from "@blockyard/kernel";

@@ -1,6 +1,6 @@
 /**
- * A conversation's title as a field: Enter keeps what was written, Escape what was there, leaving the field keeps it too. Who ends it
- * by a key is back where the focus was.
+ * A conversation's title as a field: Enter saves the new title, Escape restores the old one, leaving the field saves it
+ * too. Ending it with a key returns the focus.
  */
 
 import type { ConversationId } from "@blockyard/kernel";

@@ -1,6 +1,6 @@
 /**
- * A prompt that was sent, to be sent again, or one that goes on from a turn that was cut off. The composer sends it, to whom and as
- * it is chosen there. Sent from where it stood, what followed it stays on another branch.
+ * Sends an earlier prompt again, or one that continues a turn that was cut off. The composer sends it, with its current
+ * agent and settings. Sent from its old place, what followed it stays on another branch.
  */
 import { type Block, type BlockId, type ConversationId, isProblem, type View } from "@blockyard/kernel";
 import { Cell } from "../state/cell.ts";

@@ -1,6 +1,4 @@
-/**
- * The keyboard: one table of keys, what they are for and what they do. The help page shows the same table.
- */
+/** The keyboard: one table of keys, their labels and actions. The help page shows the same table. */
 import type { BlockId, View } from "@blockyard/kernel";
 import { useEffect } from "react";
 import { isOpen, setOpen } from "../state/disclosure.ts";

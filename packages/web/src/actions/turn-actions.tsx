@@ -1,6 +1,6 @@
 /**
- * What can be done after a turn: ask the same again, go on where it was cut off, or write its prompt anew. At a usage limit: when it
- * can go on, and whether it shall do so by itself.
+ * The actions after a turn: send the prompt again, continue where it was cut off, or edit the prompt. At a usage limit:
+ * when it can continue, and whether it does so by itself.
  */
 import type { Turn, View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
@@ -38,15 +38,11 @@ export function TurnActions({ view, turn }: TurnActionsProps): ReactNode {
       {isCut && (
         <>
           {isAsked && (
-            <button
-              type="button"
-              className="quiet-button"
-              onClick={() => void retryTurn(session, view, turn.id)}
-            >
+            <button type="button" onClick={() => void retryTurn(session, view, turn.id)}>
               <Icon name="redo" /> Retry
             </button>
           )}
-          <button type="button" className="quiet-button" onClick={() => continueTurn(view)}>
+          <button type="button" onClick={() => continueTurn(view)}>
             <Icon name="play" /> Continue
           </button>
         </>

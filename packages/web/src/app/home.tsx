@@ -117,8 +117,11 @@ interface RowsProps {
 
 function Rows({ name, isNeeds = false, conversations, now }: RowsProps): ReactNode {
   return (
-    <section aria-label={`${name}: conversations`}>
-      <h2 className={isNeeds ? "group-name needs" : "group-name"}>{name}</h2>
+    <section className={isNeeds ? "home-needs" : undefined} aria-label={`${name}: conversations`}>
+      <h2 className={isNeeds ? "group-name needs" : "group-name"}>
+        {name}
+        {isNeeds && <span className="group-count">{conversations.length}</span>}
+      </h2>
       <ul>
         {conversations.slice(0, NAMED_CONVERSATIONS).map((conversation) => (
           <li key={conversation.id}>

@@ -1,6 +1,6 @@
 /**
- * What a permission is for, exactly: the change as a diff, the command with its folder, the address, or the input of the tool, each
- * value by its name. What cannot be seen is made visible.
+ * The exact subject of a permission: the change as a diff, the command with its folder, the address, or the input of
+ * the tool, each value by its name. Invisible characters are made visible.
  */
 
 import { type Ask, type Block, exactText, inFolder, type Json } from "@blockyard/kernel";

@@ -1,6 +1,6 @@
 /**
- * Citations: what an answer leans on, as a numbered list of titles with their hosts and what was cited of each. The
- * numbers stand in the text.
+ * Citations: an answer's sources, as a numbered list of titles with their hosts and the cited passages. The numbers are
+ * in the text.
  */
 import { hostOf, type Metadata, type Source, safeLink, sourcesOf } from "@blockyard/kernel";
 import type { ReactNode } from "react";

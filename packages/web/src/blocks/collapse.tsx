@@ -109,13 +109,16 @@ interface DetailsProps {
   readonly name: string;
   readonly summary: ReactNode;
   readonly byDefault?: boolean;
+  /** It repeats what stands beside it: nobody who opens everything asks for it. */
+  readonly isAside?: boolean;
   readonly className?: string;
   readonly children: () => ReactNode;
 }
 
 /** Anything with a one-line summary. */
-export function Details({ name, summary, byDefault = false, className, children }: DetailsProps): ReactNode {
-  const [isOpen, toggle] = useOpen(name, byDefault);
+export function Details(props: DetailsProps): ReactNode {
+  const { name, summary, byDefault = false, isAside = false, className, children } = props;
+  const [isOpen, toggle] = useOpen(name, byDefault, isAside);
   return (
     <div className={className}>
       <button type="button" className="details-line" aria-expanded={isOpen} onClick={toggle}>

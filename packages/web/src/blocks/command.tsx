@@ -1,6 +1,6 @@
 /**
- * What a command printed, as in a terminal: output, errors apart, how it ended; its exact text where somebody has opened it.
- * Below it, what it printed when somebody ran it again.
+ * A command's output, as in a terminal: output, errors separately, exit; its exact text if expanded. Below it, the
+ * output of re-runs.
  */
 import {
   type BlockId,

@@ -32,7 +32,7 @@ interface Failure {
   readonly retryable?: boolean | undefined;
 }
 
-export interface ErrorWords {
+interface ErrorWords {
   readonly advice: string;
   /** What stands beside "Details": the code, else the status that the provider answered with. */
   readonly name: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * File changes: each file with what was done to it and its diff, coloured as its source. Where a call has changed one file, its
- * line names the file already.
+ * File changes: each file with its change and its diff, coloured like its source. If a call has changed one file, its
+ * line already names the file.
  */
 import {
   type Block,
@@ -40,8 +40,13 @@ export function FileChangeBlock({ block }: RendererProps): ReactNode {
   const texts = changeTexts(changes, text?.toString() ?? "");
   const isNamed = useIsNamed(block);
   const { first, more } = useFirstEntries(changes);
+  const [only] = changes;
+  const [said] = texts;
+  // Its line has said it all: there is nothing to frame.
+  const isBare =
+    isNamed && heading === undefined && !only?.unverified && said?.diff === "" && said.note === "";
   return (
-    <div className="result file-change">
+    <div className={isBare ? "result file-change sr-only" : "result file-change"}>
       {heading !== undefined && <div className="dim change-note">{heading}</div>}
       {first.map((change, i) => (
         <FileChange

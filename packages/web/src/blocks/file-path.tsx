@@ -21,16 +21,16 @@ interface FilePathProps {
   readonly line?: number | undefined;
   /** A shorter way to write it. */
   readonly label?: string;
+  /** What can be done with it stands elsewhere. */
+  readonly isBare?: boolean;
 }
 
-export function FilePath({ path, line = 1, label }: FilePathProps): ReactNode {
+export function FilePath({ path, line = 1, label, isBare = false }: FilePathProps): ReactNode {
   const folder = useFolder();
   const short = inFolder(label ?? path, folder);
   const root = useCell(workspaceRoot);
-  const isViewer = useIsViewer();
   const editor = useCellPart(preferences, (chosen) => chosen.editor);
   const link = useCellPart(preferences, (chosen) => linkOf(chosen, path, line, root));
-  const inside = insidePath(path, root);
   const isAsked = editor === "";
   return (
     <span className="file-path">
@@ -49,6 +49,19 @@ export function FilePath({ path, line = 1, label }: FilePathProps): ReactNode {
           <Parts path={short} />
         </a>
       )}
+      {!isBare && <PathTools path={path} />}
+    </span>
+  );
+}
+
+/** Edit it here, where it is a file of the workspace, and copy its path. */
+export function PathTools({ path }: { path: string }): ReactNode {
+  const root = useCell(workspaceRoot);
+  const isViewer = useIsViewer();
+  const editor = useCellPart(preferences, (chosen) => chosen.editor);
+  const inside = insidePath(path, root);
+  return (
+    <span className="path-tools">
       {inside !== undefined && !isViewer && (
         <a
           className="icon-button"

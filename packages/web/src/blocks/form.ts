@@ -1,6 +1,6 @@
 /**
- * What the rules say of a result that the page draws: whether it is whole, cut, or only its call's line. The rules are the
- * kernel's; this asks them with what the page knows: what the reader has opened, and what hangs off it.
+ * How the rules show a result on the page: in full, cut, or only as its call's line. The rules are the kernel's; this
+ * file adds what the page knows: what the reader has expanded, and what is attached to it.
  */
 import { type Block, type BlockId, type Extent, type Form, formOf } from "@blockyard/kernel";
 import { createContext, useContext } from "react";

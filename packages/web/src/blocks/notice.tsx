@@ -9,6 +9,7 @@ import { Icon, type IconName } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
 import { JsonView } from "./json-view.tsx";
 import { SHORT_NOTICE_CHARS } from "./limits.ts";
+import { LineMark } from "./line-mark.tsx";
 import type { RendererProps } from "./renderer.ts";
 
 interface NoticeProps extends RendererProps {
@@ -20,21 +21,20 @@ interface NoticeProps extends RendererProps {
 export function Notice({ block, icon, text, details }: NoticeProps): ReactNode {
   const [isOpen, toggle] = useOpen(block.id, false);
   const name = noticeName(block.metadata.notice, text);
+  const isClosable = details !== undefined || text.length > SHORT_NOTICE_CHARS || text.includes("\n");
   const line = (
     <>
-      <Icon name={icon} />
+      {isClosable ? <LineMark icon={icon} isOpen={isOpen} /> : <Icon name={icon} />}
       {name && <span className="notice-name">{name}</span>}
       <span className="notice-text">{breakable(text)}</span>
       <span className="times">{timesText(block.metadata)}</span>
     </>
   );
-  if (details === undefined && text.length <= SHORT_NOTICE_CHARS && !text.includes("\n"))
-    return <div className="notice">{line}</div>;
+  if (!isClosable) return <div className="notice">{line}</div>;
   return (
     <>
       <button type="button" className="notice notice-line" aria-expanded={isOpen} onClick={toggle}>
         {line}
-        <Icon name="chevron" className={isOpen ? "line-chevron turned" : "line-chevron"} />
       </button>
       {isOpen && details !== undefined && <JsonView value={details} name={`${block.id}:details`} />}
     </>

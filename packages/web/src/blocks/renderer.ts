@@ -1,6 +1,6 @@
 /**
- * What a renderer is: a component for one kind of block. It gets the block's record and asks for the text itself, if it
- * shows it: what is closed is neither loaded nor drawn.
+ * The type of a renderer: a component for one kind of block. It gets the block's record and requests the text itself,
+ * if it shows it: a collapsed text is neither loaded nor drawn.
  */
 import type { Block, Text } from "@blockyard/kernel";
 import type { ReactNode } from "react";
@@ -21,6 +21,6 @@ export function useLineCount(block: Block): number {
  * Lines of the text, counted as an editor does: a final newline begins no other line. The record alone does not tell
  * whether there is one, so a text that is not here may have one line less than this says.
  */
-export function lineCount({ chars, newlines }: Block, text: Text | undefined): number {
+function lineCount({ chars, newlines }: Block, text: Text | undefined): number {
   return text?.lineCount ?? (chars === 0 ? 0 : newlines + 1);
 }

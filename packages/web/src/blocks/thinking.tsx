@@ -9,6 +9,7 @@ import { useOpen } from "../state/disclosure.ts";
 import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { THINKING_CHARS, THINKING_TAIL_CHARS } from "./limits.ts";
+import { LineMark } from "./line-mark.tsx";
 import type { RendererProps } from "./renderer.ts";
 
 export function ThinkingBlock({ block }: RendererProps): ReactNode {
@@ -29,7 +30,7 @@ export function ThinkingBlock({ block }: RendererProps): ReactNode {
   return (
     <div className="thinking">
       <button type="button" className="thinking-line" aria-expanded={isOpen} onClick={toggle}>
-        <Icon name="spark" className={isGrowing ? "breathing" : ""} />
+        <LineMark icon="spark" isOpen={isOpen} isBreathing={isGrowing} />
         <span className={isGrowing || isOpen ? "thinking-word" : "thinking-word sr-only"}>
           {isGrowing ? "Thinking…" : "Thought"}
         </span>

@@ -1,6 +1,6 @@
 /**
- * A tool call: its line, and below it what the rules show of what came of it. Opened, it shows its input and its results. What a
- * sub-agent did is opened from the same line and shown as rows of its own.
+ * A tool call: its line, and below it the visible part of its outcome. Expanded, it shows its input and its results. A
+ * sub-agent's work is expanded from the same line and shown as separate rows.
  */
 
 import {
@@ -78,9 +78,9 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
         facts={(deed === "agent" ? hasWork : hasCalls) && <Work block={block} nested={nested} />}
       />
       {ask ? <OwnAsk block={block} ask={ask} /> : <GivenAnswer block={block} results={results} />}
-      {isOpened && <Input block={block} results={results} />}
+      {isOpened && <Input block={block} results={results} hasWork={hasWork} />}
       {isGrowing && <GrowingInput block={block} />}
-      {progress && results.length === 0 && (
+      {progress && results.length === 0 && !(hasWork && isAtWork(block)) && (
         <pre className="terminal progress">{breakable(lastLines(progress, PROGRESS_LINES))}</pre>
       )}
       {showsResults && !isBehind && shown.length > 0 && (
@@ -120,15 +120,23 @@ function GivenAnswer({ block, results }: { block: Block; results: readonly Block
   return words === "" ? null : <div className="agent-ask answered">{breakable(words)}</div>;
 }
 
+interface InputProps extends RendererProps {
+  readonly results: readonly Block[];
+  /** The work of a sub-agent begins with what it was asked. */
+  readonly hasWork: boolean;
+}
+
 /** The input of a call that somebody has opened; closed where what came of it says the same. */
-function Input({ block, results }: { block: Block; results: readonly Block[] }): ReactNode {
-  const isSaid = results.some(({ kind }) => kind === "command" || kind === "file_change" || kind === "code");
+function Input({ block, results, hasWork }: InputProps): ReactNode {
+  const isSaid =
+    hasWork || results.some(({ kind }) => kind === "command" || kind === "file_change" || kind === "code");
   const { toolName, displayName } = metadataOf(block, "tool_call");
   return (
     <Details
       name={`${block.id}:input`}
       className="tool-input"
       byDefault={!isSaid}
+      isAside={isSaid}
       summary={
         <>
           <span>Input</span>

@@ -1,6 +1,4 @@
-/**
- * Which icon stands for a call: by what it does, and for tools of others by where they come from.
- */
+/** The icon of a call: by what it does and, for third-party tools, by their source. */
 import type { Deed } from "@blockyard/kernel";
 import type { IconName } from "../ui/icons.tsx";
 

@@ -1,5 +1,5 @@
 /**
- * The line of a call: what it does, what it was asked, what came of it, how long it took and how it ended. A command is its own
+ * The line of a call: what it does, its input, its outcome, how long it took and how it ended. A command is its own
  * text; an edit of one file names the file, which can be opened from here.
  */
 
@@ -34,9 +34,10 @@ import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { useClosed, useIsViewer, useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { useEndLines } from "./excerpt.tsx";
-import { FilePath } from "./file-path.tsx";
+import { FilePath, PathTools } from "./file-path.tsx";
 import { useFolder } from "./folder.ts";
 import { CLOCK_MS } from "./limits.ts";
+import { LineMark } from "./line-mark.tsx";
 import type { RendererProps } from "./renderer.ts";
 import { toolIcon } from "./tool-icon.ts";
 
@@ -70,7 +71,7 @@ export function ToolLine(props: ToolLineProps): ReactNode {
         title={hoverOf(block, line)}
         onClick={onToggle}
       >
-        <Icon name={toolIcon(line.isCommand ? "run" : line.deed, toolName, server)} />
+        <LineMark icon={toolIcon(line.isCommand ? "run" : line.deed, toolName, server)} isOpen={isOpen} />
         <Subject block={block} line={line} hasFile={change !== undefined} isBelow={isBelow} />
       </button>
       {change && (
@@ -78,13 +79,14 @@ export function ToolLine(props: ToolLineProps): ReactNode {
           path={change.path}
           line={firstLine(change.diff ?? "")}
           label={shortPath(change.path, line.subject)}
+          isBare
         />
       )}
       {facts ||
         (!isBelow && <Came block={block} results={results} isCommand={line.isCommand} isShown={isShown} />)}
+      {change && <PathTools path={change.path} />}
       {!isAsked && <Took block={block} />}
       <Ended block={block} results={results} />
-      <Icon name="chevron" className={isOpen ? "line-chevron turned" : "line-chevron"} />
     </div>
   );
 }

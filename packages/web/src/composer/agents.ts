@@ -1,6 +1,6 @@
 /**
- * The agents that can be asked here: what each can do, and what it offers (models, commands). As the server says; asked when
- * somebody looks, and again when that may have changed.
+ * The agents that can be used here: what each can do, and what it offers (models, commands). As the server reports;
+ * requested when somebody opens a menu, and again when it may have changed.
  */
 import type { ToolAnswer } from "@blockyard/client";
 import { type ConversationId, isProblem } from "@blockyard/kernel";
@@ -12,7 +12,7 @@ type Listed = ToolAnswer<"agent.list">["agents"][number];
 type Offered = ToolAnswer<"agent.offers">;
 
 export type Mode = Listed["abilities"]["modes"][number];
-export type Abilities = Pick<
+type Abilities = Pick<
   Listed["abilities"],
   "modes" | "sandboxes" | "steering" | "midTurn" | "stopsTasks" | "commands" | "models"
 >;

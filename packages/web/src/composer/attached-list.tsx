@@ -1,6 +1,4 @@
-/**
- * What is attached, above the field: name, how far it is, and a button to take it away again.
- */
+/** The attachments, above the field: name, progress, and a button to remove each. */
 import type { ReactNode } from "react";
 import { Icon } from "../ui/icons.tsx";
 import type { Attached, Attachments } from "./attachments.ts";

@@ -13,7 +13,7 @@ import type { AgentFacts, Mode } from "./agents.ts";
 import { CHOICE_PLACES } from "./limits.ts";
 
 /** What is chosen for one agent. Empty: the agent's own. */
-export interface AgentChoice {
+interface AgentChoice {
   readonly model?: string;
   readonly effort?: string;
   readonly mode?: Mode;

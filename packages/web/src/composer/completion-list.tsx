@@ -47,7 +47,12 @@ export function CompletionList({ id, label, items, at, onChoose }: CompletionLis
       </div>
       {items[at]?.type === "file" && (
         <div className="completion-foot">
-          <kbd>⏎</kbd> mention <kbd>⇧⏎</kbd> add to context
+          <span>
+            <kbd>⏎</kbd> mention
+          </span>
+          <span>
+            <kbd>⇧⏎</kbd> add to context
+          </span>
         </div>
       )}
     </div>

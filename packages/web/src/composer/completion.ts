@@ -1,6 +1,6 @@
 /**
- * What is being completed in the field: a command behind a slash that begins the prompt, or a file behind an @ that begins a word.
- * Pure: from text and caret to what is meant, and from what was chosen to the new text.
+ * What the field completes: a command after a slash at the beginning of the prompt, or a file after an @ at the
+ * beginning of a word. Pure: from text and caret to the query, and from the choice to the new text.
  */
 import { QUERY_CHARS } from "./limits.ts";
 

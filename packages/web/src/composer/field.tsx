@@ -1,6 +1,6 @@
 /**
- * The field of the composer: it grows with what is written, completes commands and mentions, goes back through earlier prompts, and
- * takes what is pasted. What is sent, and to whom, is the composer's.
+ * The field of the composer: it grows with its text, completes commands and mentions, goes back through earlier
+ * prompts, and accepts pasted content. The composer sends it.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * The foot of the composer: whom it asks, with which model, how freely; and the buttons that send, queue and stop. What is chosen
- * while the agent works changes how it goes on, where it can.
+ * The foot of the composer: agent, model and mode; and the buttons that send, queue and stop. A choice made while the
+ * agent works applies to the running turn, if the agent supports that.
  */
 import type { ToolInput } from "@blockyard/client";
 import { agentName, type ConversationId, isProblem, type View } from "@blockyard/kernel";
@@ -125,19 +125,14 @@ function Senders({ conversation, isRunning, canSend, steers, onSendNow, onStop }
   const isOne = !isRunning || !canSend;
   return (
     <div className={isOne ? "senders one" : "senders"}>
+      {isRunning && steers && canSend && (
+        <button type="button" title="The agent reads it at its next step (Ctrl ⏎)" onClick={onSendNow}>
+          Send now
+        </button>
+      )}
       {isRunning && conversation !== undefined && (
         <button type="button" className="stop" title="Stop (Esc Esc)" onClick={onStop}>
           <Icon name="stop" /> <span className="sender-words">Stop</span>
-        </button>
-      )}
-      {isRunning && steers && (
-        <button
-          type="button"
-          disabled={!canSend}
-          title="The agent reads it at its next step (Ctrl ⏎)"
-          onClick={onSendNow}
-        >
-          Send now
         </button>
       )}
       <button type="submit" className="primary" disabled={!canSend}>

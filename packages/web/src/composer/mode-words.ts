@@ -1,6 +1,6 @@
 /**
- * What each mode lets an agent do, in its menu. An agent with a sandbox of its own, such as Codex, asks for what the sandbox forbids,
- * not for each command.
+ * What each mode lets an agent do, for its menu. An agent with its own sandbox, such as Codex, asks for what the
+ * sandbox forbids, not for each command.
  */
 import type { IconName } from "../ui/icons.tsx";
 import type { Mode } from "./agents.ts";

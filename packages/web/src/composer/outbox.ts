@@ -1,13 +1,13 @@
 /**
- * Prompts on their way to the server, by conversation: one behind the other, in the order in which they were sent. Where one is not
- * taken, those behind it come back with it, so that none overtakes it. Those behind the first prompt of a conversation go to the
- * conversation that it has made.
+ * Prompts in flight to the server, by conversation: one after the other, in the order in which they were sent. If one
+ * is refused, those after it return with it, so that none overtakes it. Those after the first prompt of a conversation
+ * go to the conversation that it created.
  */
 import type { ConversationId } from "@blockyard/kernel";
 import { Cell, useCell } from "../state/cell.ts";
 import { changeDraft, joined, moveDraft, type Place } from "./drafts.ts";
 
-export interface Letter {
+interface Letter {
   /** As it was written. */
   readonly text: string;
   /** The conversation that has it; undefined if it was not taken. */

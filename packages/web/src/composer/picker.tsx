@@ -1,8 +1,9 @@
 /**
- * A choice in the composer: a button that shows what is chosen, and a list that opens above it in the browser's own top layer.
- * Arrow keys walk it, letters jump, Escape closes it and gives the focus back. Whoever has chosen goes on by writing.
+ * A choice in the composer: a button that shows the current value, and a list that opens above it in the browser's own
+ * top layer. Arrow keys move, letters jump, Escape closes it and returns the focus. After a choice the focus is in the
+ * field.
  *
- * The list is drawn and has the focus before the press that opens it is over: no letter typed after it goes elsewhere.
+ * The list is drawn and has the focus before the click that opens it is over: no letter typed after it goes elsewhere.
  */
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";

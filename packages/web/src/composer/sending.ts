@@ -1,6 +1,6 @@
 /**
- * Sending what is written: where it goes (on from what the reader sees, or in the place of an earlier message), what goes along, and
- * what comes back into the field where it is not taken.
+ * Sends the text of the field: its destination (after what the reader sees, or in place of an earlier message), its
+ * attachments, and what returns to the field if it is refused.
  */
 import type { BlockId, ConversationId, QueuedMark, View } from "@blockyard/kernel";
 import { useEffect } from "react";

@@ -24,7 +24,7 @@ export interface WaitingMessage {
   readonly text?: string;
 }
 
-export interface Waiting {
+interface Waiting {
   readonly messages: readonly WaitingMessage[];
   /** Asks again for those further up, when one of them was changed here. */
   readonly look: () => void;

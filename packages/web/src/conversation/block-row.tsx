@@ -1,6 +1,6 @@
 /**
- * One row of the list: a block with its actions, quiet ones that are gathered, who speaks, the footer of a turn, a fork, or
- * what was pruned.
+ * One row of the list: a block with its actions, a group of quiet ones, a speaker, the footer of a turn, a fork, or a
+ * pruned block.
  */
 import { authorOf, type BlockId, isAtWork } from "@blockyard/kernel";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";

@@ -1,6 +1,4 @@
-/**
- * Where a conversation goes on in several ways: which one is shown, and how to see the others.
- */
+/** A point where a conversation has several branches: which one is shown, and how to see the others. */
 import { type BlockId, plural } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { endOf } from "../rows/view-tree.ts";

@@ -1,6 +1,6 @@
 /**
- * Quiet things that follow each other, in one line: what they were, how long they took, and what is under way. Opened, they are
- * rows of their own behind it.
+ * Consecutive quiet steps, in one line: what they were, how long they took, and what is in progress. Expanded, they are
+ * separate rows after it.
  */
 import {
   type Block,

@@ -1,6 +1,6 @@
 /**
- * How high a row will probably be, before it is drawn: enough for a scroll bar that tells the truth by and large. What is
- * on the screen has always been measured.
+ * The estimated height of a row before it is drawn: good enough for a roughly correct scroll bar. Rows on the screen
+ * have always been measured.
  */
 
 import { type Block, type BlockId, isNotice } from "@blockyard/kernel";

@@ -1,4 +1,4 @@
-/** What a conversation is doing, as its head says it: what waits for the reader comes first, also where a restart came in between. */
+/** The state of a conversation, as its head shows it: what waits for the reader comes first, even across a restart. */
 import type { Conversation } from "@blockyard/kernel";
 import type { MarkedState } from "../ui/state-mark.tsx";
 

@@ -1,7 +1,4 @@
-/**
- * The head of a conversation: its title and where it works, what it is doing, how full its context is, what it has cost, and the
- * menus.
- */
+/** The head of a conversation: its title, folder, state, context usage and cost, and the menus. */
 import { type Conversation, exactName, formatCount, plural, spentWords, type View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Title } from "../actions/title.tsx";

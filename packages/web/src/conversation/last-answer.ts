@@ -1,4 +1,4 @@
-/** What is said aloud when a turn has ended: its own last text, where it has one. */
+/** What a screen reader announces when a turn has ended: its own last text, if it has one. */
 import { isEnded, type View } from "@blockyard/kernel";
 import { lastTurn } from "../rows/late-asks.ts";
 import { SPOKEN_CHARS } from "./limits.ts";

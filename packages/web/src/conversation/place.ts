@@ -1,8 +1,10 @@
 /**
- * The reader's place: who comes back to a conversation finds it as it was left, as long as the page lives. A place is the
- * blocks that were on the screen and how far from its top; who was at the end has none, and comes back to the end.
+ * The reader's place: a reader who comes back to a conversation finds it as they left it, within the life of the page.
+ * A place is the blocks that were on the screen and their distance from its top; a reader who was at the end has none,
+ * and comes back to the end.
  *
- * Nothing is shown before the place is there: older blocks are fetched for it, and nobody sees the list go to it.
+ * Nothing is shown before the place is restored: older blocks are fetched for it, and nobody sees the list scroll
+ * there.
  */
 
 import { type BlockId, type ConversationId, limits, parseBlockId, type View } from "@blockyard/kernel";

@@ -1,6 +1,6 @@
 /**
- * What is printed: the rows near the screen are in the document already; while the browser prints, those before and behind them are too,
- * as far as they are loaded and not too many. The screen shows none of them.
+ * Printing: the rows near the screen are in the document already; while the browser prints, those before and after them
+ * are too, as far as they are loaded and within a limit. The screen shows none of them.
  */
 
 import { type ReactNode, useEffect, useState } from "react";

@@ -1,6 +1,6 @@
 /**
- * The reader's hand: what people do with the list that is more than looking. Scrolling up stops the following of the end;
- * so does opening and closing, and what was pressed stays where it is on the screen. It decides nothing about places: the
+ * The reader's actions on the list, beyond looking at it. Scrolling up stops following the end; so does expanding and
+ * collapsing, and the control that was used stays where it is on the screen. It decides nothing about positions: the
  * stage does.
  */
 import type { BlockId } from "@blockyard/kernel";

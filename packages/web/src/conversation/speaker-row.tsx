@@ -1,5 +1,5 @@
 /**
- * Who speaks from here on, and since when: a line of its own, which everything behind it shares until somebody else speaks.
+ * The speaker from here on, with the time: a separate line, shared by everything after it until somebody else speaks.
  */
 import { type Block, type BlockId, type Speaker, speakerOf, type View } from "@blockyard/kernel";
 import type { ReactNode } from "react";

@@ -20,7 +20,7 @@ const ROOM_SHARE = 0.5;
 /** A browser's boxes end at about 33 million pixels. */
 const MAX_RESERVE_PX = 12_000_000;
 
-export interface StageOptions<Row extends Keyed> {
+interface StageOptions<Row extends Keyed> {
   /** What stands above the first row. */
   readonly headPx: number;
   readonly estimate: (row: Row) => number;
@@ -33,7 +33,7 @@ export interface StageOptions<Row extends Keyed> {
   readonly onEnd: (isShown: boolean) => void;
 }
 
-export interface StageElements {
+interface StageElements {
   readonly scroller: HTMLElement;
   readonly sizer: HTMLElement;
   readonly head: HTMLElement;

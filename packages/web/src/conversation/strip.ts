@@ -1,10 +1,10 @@
 /**
- * The strip: where every row of the list lies, in pixels from the top of what can be scrolled. Rows that were drawn have
- * the height that they had; the others an estimate. Pure arithmetic: it knows no document.
+ * The strip: the position of every row of the list, in pixels from the top of the scrollable area. Drawn rows have
+ * their measured height; the others an estimate. Pure arithmetic: it knows no document.
  *
- * The invariant: whatever is put in front, taken away or measured anew, the row that the reader looks at stays where it
- * is. What changes above it moves the beginning of the strip (`start`), never the reader's place. So a reader who is
- * scrolling is not interfered with; the beginning is put right (`move`) when nobody scrolls.
+ * The invariant: whatever is prepended, removed or measured again, the row that the reader looks at stays where it is.
+ * Changes above it move the beginning of the strip (`start`), never the reader's place. So a reader who is scrolling is
+ * not disturbed; the beginning is corrected (`move`) when nobody scrolls.
  */
 
 export interface Keyed {

@@ -180,7 +180,7 @@ function forkAtEnd(session: ReturnType<typeof useSession>, view: View): void {
 }
 
 /** For each agent whose session can be resumed in a terminal. */
-export function resumeLines(record: Conversation): readonly { provider: string; line: string }[] {
+function resumeLines(record: Conversation): readonly { provider: string; line: string }[] {
   return sessionFacts(record).flatMap(({ provider }) => {
     const line = resumeLine(provider, record.sessions[provider] ?? "", record.metadata.cwd);
     return line === undefined ? [] : [{ provider, line }];

@@ -1,6 +1,4 @@
-/**
- * The foot of a turn: who answered, what it cost, what it read and wrote, how long it took, how it ended.
- */
+/** The foot of a turn: model, cost, tokens, duration, and how it ended. */
 import {
   agentName,
   formatCount,
@@ -16,6 +14,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { TurnActions } from "../actions/turn-actions.tsx";
 import { seekAsk } from "../rows/sought.ts";
 import { useIsViewer, useTurn, useView, useViewPart } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { CLOCKED_SECONDS, TURN_CLOCK_MS } from "./limits.ts";
 
 export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
@@ -33,7 +32,7 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
           <Working name={name} since={turn.startedAt} />
         ) : (
           <button type="button" className="quiet-button warn" onClick={() => seekAsk(asking)}>
-            {name} is waiting for {isViewer ? "an answer" : "you"}
+            <Icon name="hand" /> {name} is waiting for {isViewer ? "an answer" : "you"}
           </button>
         )}
       </footer>
@@ -88,15 +87,19 @@ interface UsageTextProps {
   readonly uncounted?: true | undefined;
 }
 
-export function UsageText({ usage, uncounted }: UsageTextProps): ReactNode {
+function UsageText({ usage, uncounted }: UsageTextProps): ReactNode {
   const { input, cacheRead, output } = usage;
   const counts = `${input.toLocaleString("en-US")} tokens in, ${cacheRead.toLocaleString("en-US")} of them cached; ${output.toLocaleString("en-US")} out`;
   const title = uncounted ? `${counts}. ${UNCOUNTED}` : counts;
   return (
-    <span className="turn-more" title={title}>
-      {formatCount(input)} in{cacheRead > 0 ? ` (${formatCount(cacheRead)} cached)` : ""} ·{" "}
-      {outputWords(formatCount(output), uncounted)}
-    </span>
+    <>
+      <span className="turn-more" title={title}>
+        {formatCount(input)} in{cacheRead > 0 ? ` (${formatCount(cacheRead)} cached)` : ""}
+      </span>
+      <span className="turn-more" title={title}>
+        {outputWords(formatCount(output), uncounted)}
+      </span>
+    </>
   );
 }
 

@@ -61,7 +61,7 @@ export function Costs(): ReactNode {
           disabled={!shown || "failure" in shown || shown.report.rows.length === 0}
           onClick={() => shown && "report" in shown && exportCsv(shown.report.rows, group)}
         >
-          <Icon name="download" /> Export CSV
+          <Icon name="download" /> <span className="costs-export-words">Export CSV</span>
         </button>
         <CloseButton />
       </div>

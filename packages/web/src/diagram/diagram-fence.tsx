@@ -1,8 +1,9 @@
 /**
- * A fenced Mermaid source: shown as the code that it is, until somebody asks for the diagram. Then the drawing is in the
- * code's place, in the colours of the theme; where it cannot be drawn, the code stays and the reason stands above it.
+ * A fenced Mermaid source: shown as code until somebody asks for the diagram. Then the drawing replaces the code, in
+ * the colours of the theme; if it cannot be drawn, the code stays and the reason is above it.
  *
- * All that draws is loaded with the first press. What was drawn is kept, so that a row that comes back is as high as it was.
+ * The drawing code is loaded with the first click. Drawings are cached, so that a row that comes back has the same
+ * height.
  */
 
 import { type ReactNode, useEffect, useRef, useState } from "react";

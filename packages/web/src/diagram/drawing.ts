@@ -15,7 +15,7 @@ const ELEMENTS = new Set([
   ...["feFlood", "feComposite", "feMerge", "feMergeNode", "feColorMatrix", "switch"],
 ]);
 
-export interface Image {
+interface Image {
   readonly url: string;
   readonly width: number;
   readonly height: number;

@@ -1,6 +1,4 @@
-/**
- * What Mermaid says about a source that it cannot draw, in words for the reader: which line, and what stands there.
- */
+/** Mermaid's errors about a source that it cannot draw, in words for the reader: which line, and its text. */
 import { ERROR_CHARS, ERROR_MESSAGE_CHARS } from "./limits.ts";
 
 export function inPlainWords(message: string, source: string): string {

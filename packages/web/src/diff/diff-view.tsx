@@ -1,6 +1,6 @@
 /**
- * A diff on the page: one column or two, numbers on both sides, changed words marked, in the colours of its source. What was and
- * what is are coloured as a text each: a line that was deleted belongs to the one, a line that was added to the other.
+ * A diff on the page: one column or two, numbers on both sides, changed words marked, in the colours of its source. The
+ * old and the new text are coloured separately: a deleted line belongs to the old one, an added line to the new one.
  */
 
 import { type CSSProperties, Fragment, memo, type ReactNode, useMemo } from "react";
@@ -25,7 +25,10 @@ interface DiffViewProps {
 }
 
 export function DiffView({ rows, label, name = label, grammar, path }: DiffViewProps): ReactNode {
-  const isSplit = useCellPart(preferences, ({ diff }) => diff === "split");
+  const wantsSplit = useCellPart(preferences, ({ diff }) => diff === "split");
+  // Of a file that is new or gone one side would be empty.
+  const isSplit =
+    wantsSplit && ["add", "delete"].every((type) => rows.some((row) => row.type !== type && isLine(row)));
   const digits = String(rows.reduce((most, row) => Math.max(most, row.old ?? 0, row.new ?? 0), 1)).length;
   const chunks = useMemo(() => (isSplit ? chunked(splitRows(rows)) : chunked(rows)), [rows, isSplit]);
   const colours = useColours(rows, name, grammar ?? grammarOf(undefined, path));
@@ -52,11 +55,14 @@ export function DiffView({ rows, label, name = label, grammar, path }: DiffViewP
   );
 }
 
+function isLine({ type }: DiffRow): boolean {
+  return type === "same" || type === "add" || type === "delete";
+}
+
 type Colours = ReadonlyMap<DiffRow, LineTokens>;
 
 function useColours(rows: readonly DiffRow[], name: string, grammar: string | undefined): Colours {
   const sides = useMemo(() => {
-    const isLine = ({ type }: DiffRow) => type === "same" || type === "add" || type === "delete";
     const old = rows.filter((row) => isLine(row) && row.type !== "add");
     const now = rows.filter((row) => isLine(row) && row.type !== "delete");
     return { old, now, oldText: textOf(old), nowText: textOf(now) };

@@ -1,7 +1,7 @@
 /**
- * The net change of a file that was edited several times: its diffs, one behind the other, put together into one. A diff knows
- * only the lines near its changes, so that the file is a row of lines that are known and of stretches that are not. Pure.
- * Undefined where it cannot be told: a diff without places, or one that does not fit what the ones before it left.
+ * The net change of a file that was edited several times: its consecutive diffs, combined into one. A diff knows only
+ * the lines near its changes, so the file is a sequence of known lines and unknown stretches. Pure. Undefined if it
+ * cannot be computed: a diff without positions, or one that does not fit the result of the earlier ones.
  */
 import { type DiffRow, diffRows, editRows } from "./diff-rows.ts";
 import { CONTEXT_LINES } from "./limits.ts";

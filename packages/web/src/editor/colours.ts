@@ -1,6 +1,6 @@
 /**
- * Colours of source text in the editor, from the same worker that colours blocks. They come behind what is typed: until
- * they do, a line keeps the colours that it had, moved along with the text. Only lines on the screen are decorated.
+ * Colours of source text in the editor, from the same worker that colours blocks. They arrive after the typed text:
+ * until then, a line keeps its old colours, moved along with the text. Only lines on the screen are decorated.
  */
 
 import { type Extension, RangeSetBuilder, StateEffect } from "@codemirror/state";

@@ -11,20 +11,20 @@ import { leave } from "../state/invitation.ts";
 import { editing, notify } from "../state/page-state.ts";
 import { useCursors, useSession, useView } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { Desk } from "./desk.ts";
+import { EditorSession } from "./editor-session.ts";
 
 export default function Editor({ block }: { block: Block }): ReactNode {
   const session = useSession();
   const view = useView();
   const host = useRef<HTMLDivElement>(null);
-  const desk = useRef<Desk | undefined>(undefined);
+  const editor = useRef<EditorSession | undefined>(undefined);
   const [isOpen, setOpen] = useState(false);
   const cursors = useCursors(view);
   const { id } = block;
 
   useEffect(() => {
     if (!host.current) return;
-    const made = new Desk(session, id, host.current, {
+    const made = new EditorSession(session, id, host.current, {
       opened: () => setOpen(true),
       refused: (message) => {
         leave();
@@ -33,9 +33,9 @@ export default function Editor({ block }: { block: Block }): ReactNode {
       },
       close: () => editing.set(undefined),
     });
-    desk.current = made;
+    editor.current = made;
     return () => {
-      desk.current = undefined;
+      editor.current = undefined;
       made.close();
     };
   }, [session, id]);
@@ -43,7 +43,7 @@ export default function Editor({ block }: { block: Block }): ReactNode {
   useEffect(() => {
     const self = session.replica.self?.agent;
     if (isOpen)
-      desk.current?.showCursors(cursors.filter((cursor) => cursor.block === id && cursor.agent !== self));
+      editor.current?.showCursors(cursors.filter((cursor) => cursor.block === id && cursor.agent !== self));
   }, [session, cursors, id, isOpen]);
 
   return (

@@ -4,7 +4,7 @@
 /** How often at most colours are asked for. */
 export const COLOURS_MS = 150;
 
-// Desk
+// The session
 /** How often edits, and one's cursor, are sent. */
 export const SEND_MS = 60;
 export const CURSOR_MS = 150;

@@ -1,9 +1,9 @@
 /**
- * Where others are in the text that is being edited: a bar, what they have selected, and behind the end of the line who is in it. No
- * name stands on text; one that has no room there is shown where one points at the bar.
+ * The cursors of others in the edited text: a bar, their selection, and their name after the end of the line. No name
+ * covers text; one without room there is shown when one points at the bar.
  *
- * A cursor is told when its owner moves it, in terms of the committed text. Between such words it moves with the text
- * here; a word that says nothing new does not put it back to where it was.
+ * A cursor arrives when its owner moves it, relative to the committed text. Between updates it moves with the text
+ * here; an update that changes nothing does not move it back.
  */
 import type { Cursor } from "@blockyard/kernel";
 import { type ChangeDesc, type Range, StateEffect, StateField, type Text } from "@codemirror/state";

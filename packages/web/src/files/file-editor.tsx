@@ -1,9 +1,9 @@
 /**
- * The text of a file, edited together: the same desk that blocks are edited on, with line numbers.
+ * The text of a file, edited together: the same editor that blocks are edited on, with line numbers.
  */
 import type { BlockId, View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { Desk } from "../editor/desk.ts";
+import { EditorSession } from "../editor/editor-session.ts";
 import { grammarOf } from "../highlight/language.ts";
 import { notify } from "../state/page-state.ts";
 import { useCursors, useSession } from "../state/session.tsx";
@@ -18,7 +18,7 @@ export function FileEditor({ id, path, view }: FileEditorProps): ReactNode {
   const session = useSession();
   const host = useRef<HTMLDivElement>(null);
   const frame = useRef<HTMLElement>(null);
-  const desk = useRef<Desk | undefined>(undefined);
+  const editor = useRef<EditorSession | undefined>(undefined);
   const [isOpen, setOpen] = useState(false);
   const cursors = useCursors(view);
   useEffect(() => {
@@ -29,17 +29,17 @@ export function FileEditor({ id, path, view }: FileEditorProps): ReactNode {
       close: () => frame.current?.focus(),
     };
     const look = { label: `Text of ${path}`, isFile: true, grammar: grammarOf(undefined, path) };
-    const made = new Desk(session, id, host.current, events, look);
-    desk.current = made;
+    const made = new EditorSession(session, id, host.current, events, look);
+    editor.current = made;
     return () => {
-      desk.current = undefined;
+      editor.current = undefined;
       made.close();
     };
   }, [session, id, path]);
   useEffect(() => {
     const self = session.replica.self?.agent;
     if (isOpen)
-      desk.current?.showCursors(cursors.filter((cursor) => cursor.block === id && cursor.agent !== self));
+      editor.current?.showCursors(cursors.filter((cursor) => cursor.block === id && cursor.agent !== self));
   }, [session, cursors, id, isOpen]);
   return (
     // Escape leads out of the text to here, so that the keyboard is not caught in it.

@@ -117,10 +117,10 @@ function OpenFile({ id, view, guarded }: OpenFileProps): ReactNode {
           {conflict === undefined && isDirty(block) ? (
             <>
               <span className="mark" aria-hidden="true" />{" "}
-              {failure === undefined ? "not saved yet" : `couldn't save, retrying: ${failure}`}
+              {failure === undefined ? "Not saved yet" : `Couldn't save, retrying: ${failure}`}
             </>
           ) : (
-            conflict === undefined && (missing ? "deleted from disk" : "saved")
+            conflict === undefined && (missing ? "Deleted from disk" : "Saved")
           )}
         </span>
         {guarded !== undefined && isOwner && <Guarded path={path} reason={guarded} />}

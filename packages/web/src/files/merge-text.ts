@@ -1,8 +1,8 @@
 /**
- * Two texts that were changed from one: a proposal for what they come to, line by line. Where only one side has changed
- * something, that side counts; where both have, both stand there between marks, for somebody to decide. Pure.
+ * A proposal for merging two texts with a common origin, line by line. If only one side has changed something, that
+ * side wins; if both have, both versions are there between markers, for a person to decide. Pure.
  *
- * It proposes, no more: what is written is what the person leaves in the field.
+ * It only proposes: what is written is what the person leaves in the field.
  */
 
 import { diffArrays } from "diff";

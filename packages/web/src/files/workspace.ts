@@ -1,6 +1,6 @@
 /**
- * The workspace as the page knows it: folders as they were listed, and the live view of the files that somebody has
- * opened. Folders are asked for when they are first looked into; files follow what happens to them.
+ * The workspace as the page knows it: listed folders, and the live view of opened files. A folder is requested when it
+ * is first expanded; files are updated live.
  */
 
 import type { ToolAnswer } from "@blockyard/client";

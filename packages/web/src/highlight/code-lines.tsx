@@ -109,7 +109,7 @@ export function colouredLine(line: string, tokens: LineTokens, from = 0, to = li
   return parts;
 }
 
-export function linesOf(text: string): readonly string[] {
+function linesOf(text: string): readonly string[] {
   const lines = text.split("\n");
   if (lines.length > 1 && lines.at(-1) === "") lines.pop();
   return lines;

@@ -1,6 +1,6 @@
 /**
- * The highlighting worker: colours source text line by line with shiki's grammars, off the page's thread. It remembers
- * the grammar's state behind each line of the texts it has seen last, so that a text that grows costs only what is new.
+ * The highlighting worker: colours source text line by line with shiki's grammars, off the page's thread. It caches the
+ * grammar's state after each line of the most recent texts, so that a growing text costs only its new part.
  */
 
 import {

@@ -4,7 +4,7 @@ import { Hooks, Lexer, type Links, type Token, Tokenizer } from "marked";
 
 const hooks = Object.assign(new Hooks(), { emStrongMask: maskMath });
 
-export interface Lexed {
+interface Lexed {
   readonly tokens: readonly Token[];
   readonly links: Links;
   /** The one token is the text as it was written. */

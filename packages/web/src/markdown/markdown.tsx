@@ -1,6 +1,6 @@
 /**
- * Markdown on the page: tokens become elements, one by one. There is no HTML on the way, so nothing that somebody wrote
- * can become an element of its own: HTML in markdown is shown as the text that it is.
+ * Markdown on the page: tokens become elements, one by one. No HTML is involved, so no text can become an element by
+ * itself: HTML in Markdown is shown as text.
  */
 import {
   decodeReferences,

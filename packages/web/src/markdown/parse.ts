@@ -14,7 +14,7 @@ import { lexBounded } from "./bounded-lexer.ts";
 import { GROUP_TOKENS, KEEP_CHARS, MEND_CHARS, SPLIT_CHARS, SPLIT_TRIES } from "./limits.ts";
 
 /** What the parser reads; the kernel's Text is one. */
-export interface Source {
+interface Source {
   readonly length: number;
   slice(from: number, to?: number): string;
 }

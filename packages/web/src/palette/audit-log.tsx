@@ -33,17 +33,17 @@ export function AuditLog(): ReactNode {
   const shown = entries.filter((entry) => lineOf(entry).includes(words));
   return (
     <Dialog label="Audit log" title="Audit log" className="wide ask">
-      <p>
+      <div className="audit-tools">
         <input
           aria-label="Filter"
           placeholder="Filter, such as command.run"
           value={words}
           onChange={(event) => setWords(event.target.value)}
-        />{" "}
+        />
         <button type="button" onClick={() => save(asLines(shown), "audit.jsonl")}>
           Save as JSON lines
         </button>
-      </p>
+      </div>
       {typeof state === "object" && <p className="bad">{state.message}</p>}
       {state === "reading" && <p className="dim">Loading…</p>}
       {state !== "reading" && shown.length === 0 && <p className="dim">No entries</p>}

@@ -1,6 +1,4 @@
-/**
- * What the palette offers: the verbs that can do something where one is, every conversation, and what is set or looked at.
- */
+/** The palette's entries: actions for the current place, every conversation, settings and views. */
 
 import { openAsks, type View } from "@blockyard/kernel";
 import { useMemo } from "react";

@@ -1,5 +1,6 @@
 /**
- * What agents changed in files, gathered by file from the blocks that say so. Pure; what is not loaded is somebody else's to fetch.
+ * Agents' changes to files, grouped by file, from the blocks that show them. Pure; it fetches nothing that is not
+ * loaded.
  */
 import { type Block, type BlockId, changeTexts, inFolder, type Metadata } from "@blockyard/kernel";
 import { countChanges, type DiffRow, diffRows } from "../diff/diff-rows.ts";
@@ -7,7 +8,7 @@ import { netRows } from "../diff/net-diff.ts";
 
 type Change = Metadata<"file_change">["changes"][number];
 
-export interface FileEdit {
+interface FileEdit {
   readonly block: BlockId;
   readonly kind: Change["kind"];
   readonly diff: string;

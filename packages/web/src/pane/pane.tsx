@@ -1,6 +1,6 @@
 /**
- * The pane on the right: what was changed, the files, what the session works with, the outline; and a block's details while they
- * are asked for. In a narrow window it is a sheet over the page.
+ * The pane on the right: changes, files, session settings, the outline; and a block's details on request. In a narrow
+ * window it is a sheet over the page.
  */
 import type { View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useLayoutEffect, useRef } from "react";

@@ -1,6 +1,6 @@
 /**
- * What the agents of a conversation work with: model, mode, tools, MCP servers and whether they answer, ids, and the command
- * that goes on with the session in a terminal.
+ * The settings of a conversation's agents: model, mode, tools, MCP servers and their status, ids, and the command that
+ * resumes the session in a terminal.
  */
 import {
   type Conversation,

@@ -5,7 +5,7 @@
 import { type Block, type BlockId, type Entry, isGathered, isResult, type TodoStep } from "@blockyard/kernel";
 import type { Outline, Tree } from "./tree.ts";
 
-export interface RowEntry extends Entry {
+interface RowEntry extends Entry {
   readonly block: Block;
   readonly results: readonly Block[];
 }

@@ -98,6 +98,29 @@ const CALL = {
   end: {},
 };
 
+test("[AC350] what is nested deeper than functions can call each other has its rows", () => {
+  const given: Record<string, Given> = { first: {} };
+  for (let i = 0, above = "first"; i < 20_000; i++, above = `b${i - 1}`)
+    given[`b${i}`] = { parent: above, side: true };
+  const made = outline(given);
+  const tree = new Tree();
+  tree.update(made);
+  const shown = { thinking: true, tools: true, system: true };
+  const all = makeRows(made, tree, { head: "first", shown, isOpen: (_, byDefault) => byDefault });
+  expect(all).toHaveLength(20_001);
+  expect(all.at(-1)).toMatchObject({ id: "b19999", depth: 20_000 });
+});
+
+test("[AC350] a list that grows is another one, and no longer one for each of many that come at once", () => {
+  const sides = Array.from({ length: 80_000 }, (_, i) => [`s${i}`, { parent: "first", side: true }] as const);
+  const { order, blocks } = outline(Object.fromEntries([["first", {}], ...sides]));
+  const tree = new Tree();
+  tree.update({ order: order.slice(0, 3), blocks });
+  const before = tree.sides("first");
+  tree.update({ order, blocks });
+  expect([before.length, tree.sides("first").length]).toEqual([2, 80_000]);
+});
+
 test("[CM12] what is asked about a plan stands behind the plan, and at its call where the plan is elsewhere", () => {
   const asks = (plan: string): Given => ({
     kind: "tool_call",

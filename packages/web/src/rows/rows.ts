@@ -1,16 +1,16 @@
 /**
- * Rows: what the list shows, one after the other. A pure function of the tree: the path to the chosen head, what hangs off
- * it where that is open, who speaks, and a footer behind each turn.
+ * Rows: what the list shows, in order. A pure function of the tree: the path to the chosen head, expanded attachments,
+ * speakers, and a footer after each turn.
  *
- * A tool call and its results are one row. What a sub-agent did are rows of their own, deeper, so that the list can
- * leave out those that are off the screen; its report then is a row behind them. Quiet rows that follow each other are one
- * row, with rows of their own behind it while it is open; what the reader has opened by itself, or is writing in, is not gathered.
+ * A tool call and its results are one row. A sub-agent's work is separate rows, deeper, so that the list can skip those
+ * off the screen; its report is then a row after them. Consecutive quiet rows are one row, followed by their own rows
+ * while it is expanded; a row that the reader has expanded by itself, or is writing in, is not grouped.
  */
 import { askOf, type Block, type BlockId, gather, isResult, livingTodos } from "@blockyard/kernel";
 import { isQuietRow, todoStep } from "./entry.ts";
 import type { Outline, Tree } from "./tree.ts";
 
-export interface BlockRow {
+interface BlockRow {
   readonly type: "block";
   readonly key: string;
   readonly id: BlockId;
@@ -48,7 +48,7 @@ export type Row =
   /** Blocks that are taken out of the context, collapsed together. */
   | { readonly type: "pruned"; readonly key: string; readonly ids: readonly BlockId[] };
 
-export interface Shown {
+interface Shown {
   readonly thinking: boolean;
   readonly tools: boolean;
   readonly system: boolean;
@@ -85,7 +85,7 @@ export function makeRows(outline: Outline, tree: Tree, options: RowOptions): rea
       if (!options.isOpen(prunedName(block.id), false)) collapsedUntil = i + ids.length - 1;
     }
     const before = rows.length;
-    if (i > collapsedUntil) addBlock(rows, outline, tree, block, 0, options, todos);
+    if (i > collapsedUntil) addBlock(rows, outline, tree, { block, depth: 0, todos }, options);
     const asks = outline.blocks.get(block.parent ?? "");
     const isCollapsed = i <= collapsedUntil && !(asks && options.asking?.has(asks.id));
     if (asks && !isCollapsed && planBehind(outline, asks) === block.id)
@@ -163,7 +163,7 @@ export function idsOf(row: Row): readonly BlockId[] {
   return row.type === "block" ? [row.id] : row.type === "gathered" ? row.ids : [];
 }
 
-export function gatheredName(first: BlockId): string {
+function gatheredName(first: BlockId): string {
   return `quiet:${first}`;
 }
 
@@ -247,22 +247,37 @@ function lastMain({ order, blocks }: Outline): BlockId | null {
   return null;
 }
 
-function addBlock(
-  rows: Row[],
+/** A block that is still to be drawn, with what hangs off it. */
+interface Visit {
+  readonly block: Block;
+  readonly depth: number;
+  readonly todos: ReadonlyMap<BlockId, BlockId>;
+}
+
+/** In a loop: others may nest what they write deeper than functions can call each other. */
+function addBlock(rows: Row[], outline: Outline, tree: Tree, first: Visit, options: RowOptions): void {
+  const waiting: (Row | Visit)[] = [first];
+  for (let at = waiting.pop(); at; at = waiting.pop()) {
+    if ("type" in at) rows.push(at);
+    else for (const each of rowsOf(outline, tree, at, options).reverse()) waiting.push(each);
+  }
+}
+
+/** A block's own rows, and what hangs off it, in order. */
+function rowsOf(
   outline: Outline,
   tree: Tree,
-  block: Block,
-  depth: number,
+  { block, depth, todos }: Visit,
   options: RowOptions,
-  todos: ReadonlyMap<BlockId, BlockId>,
-): void {
+): (Row | Visit)[] {
+  const rows: (Row | Visit)[] = [];
   const isShown = isVisible(block, options.shown);
   const todo = todos.get(block.id);
   if (isShown)
     rows.push({ type: "block", key: block.id, id: block.id, depth, ...(todo === undefined ? {} : { todo }) });
-  else if (block.kind === "tool_call" && !options.asking?.has(block.id)) return;
+  else if (block.kind === "tool_call" && !options.asking?.has(block.id)) return rows;
   const sides = tree.sides(block.id);
-  if (sides.length === 0) return;
+  if (sides.length === 0) return rows;
   const known = sides.flatMap((id) => outline.blocks.get(id) ?? []);
   const inner = livingTodos(known.map((side) => todoStep(outline, tree, side)));
   const isClosed = block.kind === "tool_call" && !(isShown && options.isOpen(nestedName(block.id), false));
@@ -277,11 +292,12 @@ function addBlock(
     if (isClosed && !(side && isQueued(side)) && !options.asking?.has(id)) continue;
     if (!side || (block.kind === "tool_call" && isResult(side))) continue;
     if (block.kind === "command" && isRerun(side)) continue;
-    addBlock(rows, outline, tree, side, depth + 1, options, inner);
+    rows.push({ block: side, depth: depth + 1, todos: inner });
   }
+  return rows;
 }
 
-export function isVisible(block: Block, shown: Shown): boolean {
+function isVisible(block: Block, shown: Shown): boolean {
   if (isQueued(block)) return isLeftOver(block);
   if (block.kind === "thinking") return shown.thinking;
   if (askOf(block.metadata) !== undefined) return true;

@@ -11,7 +11,7 @@ import { endOf, headOf } from "./view-tree.ts";
 
 export const sought = new Cell<Sought | undefined>(undefined);
 
-export interface Sought {
+interface Sought {
   readonly block: BlockId;
   /** For what it asks, which is shown also where the block is closed. */
   readonly isAsk: boolean;

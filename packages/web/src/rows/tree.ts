@@ -13,9 +13,9 @@ const NONE: readonly BlockId[] = [];
 
 export class Tree {
   #order: readonly BlockId[] = NONE;
-  readonly #sides = new Map<BlockId, readonly BlockId[]>();
+  readonly #sides = new Map<BlockId, BlockId[]>();
   /** By what they continue; those that continue nothing begin the conversation. */
-  readonly #nexts = new Map<BlockId | null, readonly BlockId[]>();
+  readonly #nexts = new Map<BlockId | null, BlockId[]>();
 
   /** Takes in what is new in the outline. */
   update(outline: Outline): void {
@@ -30,12 +30,13 @@ export class Tree {
       this.#sides.clear();
       this.#nexts.clear();
     }
+    const grown = new Set<readonly BlockId[]>();
     for (let i = isSamePrefix ? before.length : 0; i < order.length; i++) {
       const block = outline.blocks.get(order[i] as BlockId);
       if (block === undefined) continue;
       const { parent, side, id } = block;
-      if (!side) this.#nexts.set(parent, [...this.nexts(parent), id]);
-      else if (parent !== null) this.#sides.set(parent, [...this.sides(parent), id]);
+      if (!side) add(this.#nexts, grown, parent, id);
+      else if (parent !== null) add(this.#sides, grown, parent, id);
     }
   }
 
@@ -48,4 +49,13 @@ export class Tree {
   nexts(id: BlockId | null): readonly BlockId[] {
     return this.#nexts.get(id) ?? NONE;
   }
+}
+
+/** Whoever has a list sees that it is another one when it has grown. `grown`: those that were copied for that already. */
+function add<Key>(lists: Map<Key, BlockId[]>, grown: Set<readonly BlockId[]>, key: Key, id: BlockId): void {
+  const known = lists.get(key) ?? [];
+  const list = grown.has(known) ? known : [...known];
+  grown.add(list);
+  list.push(id);
+  lists.set(key, list);
 }

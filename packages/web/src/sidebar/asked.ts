@@ -7,7 +7,7 @@ import { askHeading } from "../state/ask-heading.ts";
 import { useSession } from "../state/session.tsx";
 import { KEPT_ASKS } from "./limits.ts";
 
-export interface Asked {
+interface Asked {
   readonly words: string;
   /** It is text of a program. */
   readonly isCode: boolean;

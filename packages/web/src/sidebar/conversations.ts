@@ -1,6 +1,7 @@
 /**
- * The list of conversations: asked for when the page connects, then told of every change. Those that ask for an
- * answer first, then those that run, then the newest. What is told and changes nothing that is shown is passed over, so that streaming costs the list nothing.
+ * The list of conversations: requested when the page connects, then updated with every change. Those that need an
+ * answer first, then running ones, then the newest. Updates that change nothing visible are skipped, so that streaming
+ * costs the list nothing.
  */
 
 import { ownEnv, type ToolAnswer } from "@blockyard/client";
@@ -156,7 +157,7 @@ function byId(rows: readonly ListedConversation[]): ReadonlyMap<string, ListedCo
 }
 
 /** An answer of conversation.list. */
-export function readListing(
+function readListing(
   answer: Pick<ToolAnswer<"conversation.list">, "conversations">,
 ): readonly ListedConversation[] {
   return answer.conversations.map((row) =>

@@ -1,6 +1,5 @@
 /**
- * One conversation in the list: whose it is, its title, what it is doing. What it cost and when is shown beside it where one
- * points at it or comes to it by keyboard.
+ * One conversation in the list: its agent, its title, its state. Cost and time are shown on hover or keyboard focus.
  */
 
 import { exactText, formatAge, plural, spentWords } from "@blockyard/kernel";
@@ -31,13 +30,16 @@ export function Entry({ conversation, isCurrent, now }: EntryProps): ReactNode {
   const card = useCard();
   if (isRenamed) return <RenameField conversation={id} title={title} />;
   const state = stateOf(conversation);
-  const names = ["entry", ...(isCurrent ? ["current"] : []), ...(isUnread ? ["unread"] : [])];
+  const isLive = state === "needs" || state === "running";
+  const names = Object.entries({ current: isCurrent, unread: isUnread, live: isLive })
+    .filter(([, isSo]) => isSo)
+    .map(([name]) => name);
   return (
     <>
       <a
         ref={card.anchor}
         href={linkTo(id)}
-        className={names.join(" ")}
+        className={["entry", ...names].join(" ")}
         aria-current={isCurrent ? "page" : undefined}
         aria-describedby={card.isShown ? card.id : undefined}
         onPointerMove={card.pointed}

@@ -6,7 +6,7 @@ import { needsWords } from "../state/needs-words.ts";
 import type { ListedConversation } from "./conversations.ts";
 
 /** What a conversation is doing, in one word: the first of these that fits. */
-export type ListedState = "needs" | "running" | "failed" | "stopped" | "done";
+type ListedState = "needs" | "running" | "failed" | "stopped" | "done";
 
 const STATE_WORDS: Readonly<Record<Exclude<ListedState, "needs">, string>> = {
   running: "Running",
@@ -26,7 +26,7 @@ export function stateOf({ isAsking, isRunning, ended }: ListedConversation): Lis
   return ended === "cancelled" || ended === "interrupted" ? "stopped" : "failed";
 }
 
-export interface Group {
+interface Group {
   /** Undefined: it is a day. */
   readonly state: "needs" | "running" | undefined;
   readonly name: string;

@@ -1,7 +1,7 @@
 /**
- * How far this reader has seen each conversation: the sequence number that it had when it was last looked at. Kept in
- * this browser. What was there before the page first came here counts as seen, so that an import of a thousand sessions
- * marks none of them.
+ * How far this reader has seen each conversation: its sequence number at the last visit. Stored in this browser.
+ * Everything that existed before the page's first visit counts as seen, so that an import of a thousand sessions marks
+ * none of them.
  */
 import { SEEN_CONVERSATIONS, SEEN_SAVE_MS } from "./limits.ts";
 

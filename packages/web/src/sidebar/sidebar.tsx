@@ -58,19 +58,22 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
           <Icon name="search" /> {isViewer && "Search everything"}
         </button>
       </div>
-      <input
-        className="filter"
-        type="search"
-        placeholder="Filter conversations"
-        aria-label="Filter conversations"
-        value={filter}
-        onChange={(event) => setFilter(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key !== "ArrowDown") return;
-          event.preventDefault();
-          document.querySelector<HTMLElement>(".conversation-list a.entry")?.focus();
-        }}
-      />
+      <div className="filter-field">
+        <Icon name="filter" />
+        <input
+          className="filter"
+          type="search"
+          placeholder="Filter conversations"
+          aria-label="Filter conversations"
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "ArrowDown") return;
+            event.preventDefault();
+            document.querySelector<HTMLElement>(".conversation-list a.entry")?.focus();
+          }}
+        />
+      </div>
       <ConversationList conversations={conversations} filter={filter} />
       <Foot />
       <Resizer

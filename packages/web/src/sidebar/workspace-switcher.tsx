@@ -12,6 +12,7 @@ import { copyText } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu, MenuChoice, MenuGroup, MenuItem } from "../ui/menu.tsx";
 import type { ListedConversation } from "./conversations.ts";
+import { folderName, nameAmong } from "./folder-name.ts";
 import { NAMED_FOLDERS } from "./limits.ts";
 
 export function WorkspaceSwitcher({
@@ -23,7 +24,8 @@ export function WorkspaceSwitcher({
   const branch = useCell(workspaceBranch);
   const chosen = useCellPart(preferences, ({ folder }) => folder);
   const counts = countFolders(conversations, root);
-  const name = folderName(chosen || root || "Blockyard");
+  const folders = counts.map(([folder]) => folder);
+  const name = chosen === "" ? folderName(root ?? "Blockyard") : nameAmong(chosen, folders);
   return (
     <Menu
       label="Workspace"
@@ -64,7 +66,7 @@ export function WorkspaceSwitcher({
             detail={count}
             onChange={() => prefer({ folder })}
           >
-            <span title={folder}>{folderName(folder)}</span>
+            <span title={folder}>{nameAmong(folder, folders)}</span>
           </MenuChoice>
         ))}
       </MenuGroup>
@@ -98,10 +100,6 @@ function countFolders(
   for (const { folder } of conversations)
     if (folder !== undefined) counts.set(folder, (counts.get(folder) ?? 0) + 1);
   return [...counts].sort(([a, m], [b, n]) => Number(b === root) - Number(a === root) || n - m);
-}
-
-export function folderName(path: string): string {
-  return path.split("/").filter(Boolean).at(-1) ?? path;
 }
 
 function Logo(): ReactNode {

@@ -1,6 +1,4 @@
-/**
- * What an agent asks, in a few words: the heading of its request, and what is said of it elsewhere.
- */
+/** An agent's request in a few words: its heading, and its text elsewhere. */
 import { type Ask, hasPlan, inFolder, knownTool } from "@blockyard/kernel";
 
 export function askHeading(

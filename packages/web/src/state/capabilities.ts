@@ -6,7 +6,7 @@ import type { Json } from "@blockyard/kernel";
 import { Cell } from "./cell.ts";
 import { request } from "./proof.ts";
 
-export interface Capabilities {
+interface Capabilities {
   readonly tools: ReadonlySet<string>;
   readonly providers: readonly string[];
   /** What each tool takes. */
@@ -43,7 +43,7 @@ async function readTools(): Promise<void> {
 }
 
 /** The workspace's folder, and the branch that it is on at the moment. */
-export async function readWorkspace(): Promise<void> {
+async function readWorkspace(): Promise<void> {
   const health = await request("/health").catch(() => undefined);
   // A server that waits for its database answers with another status, and knows its folder all the same.
   const said = (await health?.json().catch(() => undefined)) ?? {};

@@ -1,6 +1,6 @@
 /**
- * A cell: one value that components can watch. The page's own small state (what is open, focused, chosen) lives in
- * cells; what the kernel knows lives in the replica.
+ * A cell: one value that components can watch. The page's own small state (what is open, focused, chosen) is in cells;
+ * the kernel's state is in the replica.
  */
 import { useSyncExternalStore } from "react";
 

@@ -12,7 +12,7 @@ export class PageLink {
   readonly #link: Link;
 
   constructor(replica: Replica, url: string) {
-    this.#link = new Link({ replica, url, ticket, told: (state) => this.state.set(state) });
+    this.#link = new Link({ replica, url, ticket, onState: (state) => this.state.set(state) });
   }
 
   start(): void {

@@ -4,19 +4,19 @@
  */
 import type { Block, BlockId, Turn, View } from "@blockyard/kernel";
 
-export interface ContextUse {
+interface ContextUse {
   readonly usedTokens: number;
   readonly windowTokens: number;
 }
 
 /** What of a view says how full the context is. */
-export interface Told {
+interface ContextSource {
   readonly turns: Pick<View["turns"], "values">;
   readonly order: readonly BlockId[];
   readonly blocks: ReadonlyMap<BlockId, Pick<Block, "role" | "side" | "metadata">>;
 }
 
-export function contextUse({ turns, order, blocks }: Told): ContextUse | undefined {
+export function contextUse({ turns, order, blocks }: ContextSource): ContextUse | undefined {
   const newest = [...turns.values()].sort((a, b) => b.startedAt - a.startedAt);
   const emptied = lastEmptied(order, blocks);
   const used = emptied === undefined ? firstOf(newest, usedIn) : numberIn(emptied, "post_tokens");
@@ -27,7 +27,7 @@ export function contextUse({ turns, order, blocks }: Told): ContextUse | undefin
 }
 
 /** What is said of a compaction or a reset that no answer has followed yet. How much a reset leaves, nobody says. */
-function lastEmptied(order: Told["order"], blocks: Told["blocks"]): object | undefined {
+function lastEmptied(order: ContextSource["order"], blocks: ContextSource["blocks"]): object | undefined {
   const last = order.findLast((id) => {
     const block = blocks.get(id);
     return block !== undefined && ((block.role === "model" && !block.side) || isEmptied(block.metadata));

@@ -14,6 +14,9 @@ describe("everything at once", () => {
       true,
       true,
     ]);
+    expect(isOpen("one/4:input", false, true)).toBe(false);
+    setOpen("one/5:input", true);
+    expect(isOpen("one/5:input", false, true)).toBe(true);
     expect(isOpen("sidebar:archived", false)).toBe(false);
     expect(isOpen("tree:src", false)).toBe(false);
 

@@ -1,7 +1,8 @@
 /**
- * What is open and what is closed, by name, outside of the components: rows that leave the screen and come back are as
- * they were. "All" sets what counts for everything of the conversation that is shown, until somebody opens or closes it. Names in a
- * conversation have its id; other conversations and the lists beside it stay as they are.
+ * What is expanded and collapsed, by name, outside the components: rows that leave the screen and come back are
+ * unchanged. "All" applies to everything in the current conversation, until somebody expands or collapses a part. Names
+ * in a conversation include its id; other conversations and the lists beside it do not change. An aside, which only repeats
+ * what is beside it, is not opened by "all".
  */
 import { useCallback, useSyncExternalStore } from "react";
 
@@ -13,8 +14,8 @@ let place = "";
 let all: boolean | undefined;
 let version = 0;
 
-export function isOpen(name: string, byDefault: boolean): boolean {
-  return chosen.get(name) ?? (all !== undefined && name.includes(place) ? all : byDefault);
+export function isOpen(name: string, byDefault: boolean, isAside = false): boolean {
+  return chosen.get(name) ?? (all !== undefined && name.includes(place) ? all && !isAside : byDefault);
 }
 
 export function setOpen(name: string, open: boolean): void {
@@ -53,9 +54,12 @@ export function listenDisclosure(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-export function useOpen(name: string, byDefault: boolean): [boolean, () => void] {
-  const open = useSyncExternalStore(listenDisclosure, () => isOpen(name, byDefault));
-  const toggle = useCallback(() => setOpen(name, !isOpen(name, byDefault)), [name, byDefault]);
+export function useOpen(name: string, byDefault: boolean, isAside = false): [boolean, () => void] {
+  const open = useSyncExternalStore(listenDisclosure, () => isOpen(name, byDefault, isAside));
+  const toggle = useCallback(
+    () => setOpen(name, !isOpen(name, byDefault, isAside)),
+    [name, byDefault, isAside],
+  );
   return [open, toggle];
 }
 

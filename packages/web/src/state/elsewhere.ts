@@ -1,4 +1,7 @@
-/** Whether somebody has gone elsewhere while the page was on its way to what was asked for. Then it takes the focus from nothing. */
+/**
+ * Whether the reader went elsewhere while the page was still working on a request. Then the page does not take the
+ * focus.
+ */
 
 /** When a key or a button was last pressed, and when the page last set out for something. */
 let pressedAt = 0;

@@ -7,7 +7,7 @@ import { isProblem, type Problem } from "@blockyard/kernel";
 type Answer = ToolAnswer<"block.history">;
 
 export type Unit = Answer["units"][number];
-export type Span = NonNullable<Answer["authors"]>[number];
+type Span = NonNullable<Answer["authors"]>[number];
 
 export interface History {
   readonly version: number;

@@ -1,7 +1,7 @@
 /**
- * Invitations to write: who has just forked, or pressed a pen, goes on by typing. Until the field has the focus (its editor is
- * still loading, or a touch screen keeps its keyboard away), no letter is a shortcut: the prompt's field takes it, or it is
- * kept for the editor.
+ * Invitations to write: after a fork, or a click on a pen, the reader continues by typing. Until the field has the
+ * focus (its editor is still loading, or a touch screen hides its keyboard), no letter is a shortcut: the prompt's
+ * field takes it, or it is kept for the editor.
  */
 import { EARLY_TYPED_CHARS } from "./limits.ts";
 

@@ -1,4 +1,7 @@
-/** What is said of a conversation whose agent waits for an answer: who can only read is not the one to give it. */
+/**
+ * The label of a conversation whose agent waits for an answer: for a viewer it is different, because a viewer cannot
+ * answer.
+ */
 export function needsWords(isViewer: boolean): string {
   return isViewer ? "Waiting for an answer" : "Needs you";
 }

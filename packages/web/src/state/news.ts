@@ -1,4 +1,4 @@
-/** What happens in the list of conversations that somebody may want to be told of. Pure: how they are told is in notifications.ts. */
+/** Events in the list of conversations that may be worth a notification. Pure: notifications.ts shows them. */
 import { needsWords } from "./needs-words.ts";
 
 export interface Watched {

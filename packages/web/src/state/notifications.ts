@@ -1,9 +1,9 @@
 /**
- * The browser's notifications: when a conversation begins to need the reader, and when a turn ends. Only where the reader has
- * asked for them and the browser allows it, and not about what is being looked at.
+ * The browser's notifications: when a conversation begins to need the reader, and when a turn ends. Only if the reader
+ * has asked for them and the browser allows it, and not for the conversation on the screen.
  */
 import type { News } from "./news.ts";
-import { prefer, preferences } from "./preferences.ts";
+import { preferences } from "./preferences.ts";
 import { go, linkTo } from "./route.ts";
 
 export function canNotify(): "yes" | "no" | "ask" | "never" {
@@ -31,9 +31,4 @@ export function tell(news: readonly News[], current: string | undefined): void {
       notification.close();
     };
   }
-}
-
-/** All of them off, for now; on again with what was chosen before is one click in the settings. */
-export function muteNotifications(): void {
-  prefer({ notifyNeeds: false, notifyEnds: false });
 }

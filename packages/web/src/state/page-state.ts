@@ -1,6 +1,6 @@
 /**
- * What the page is looking at and doing, beyond its address: the focused block, what is edited or inspected, which
- * overlay is open, which branch of a conversation is shown. None of it is stored.
+ * The page's current state beyond its address: the focused block, the edited or inspected one, the open overlay, the
+ * branch of a conversation. None of it is stored.
  */
 
 import type { BlockId, ConversationId } from "@blockyard/kernel";
@@ -82,7 +82,7 @@ export function forgetHead(conversation: ConversationId): void {
   heads.change((chosen) => new Map([...chosen].filter(([id]) => id !== conversation)));
 }
 
-export interface Notice {
+interface Notice {
   readonly id: number;
   readonly text: string;
   readonly isBad: boolean;
@@ -90,7 +90,7 @@ export interface Notice {
   readonly action?: NoticeAction;
 }
 
-export interface NoticeAction {
+interface NoticeAction {
   readonly label: string;
   readonly run: () => void;
   readonly stayMs: number;

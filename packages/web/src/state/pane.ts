@@ -8,7 +8,7 @@ import { inspected } from "./page-state.ts";
 import { prefer, preferences } from "./preferences.ts";
 import { useRoute } from "./route.ts";
 
-export const PANE_TABS = ["changes", "files", "session", "outline"] as const;
+const PANE_TABS = ["changes", "files", "session", "outline"] as const;
 export type PaneTab = (typeof PANE_TABS)[number];
 
 const wide = matchMedia("(min-width: 1280px)");

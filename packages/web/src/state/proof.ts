@@ -9,7 +9,7 @@ import { MARGIN_MS } from "./limits.ts";
 
 const DATABASE = "blockyard";
 const KEYS = "keys";
-export const TICKET_HEADER = "x-blockyard-ticket";
+const TICKET_HEADER = "x-blockyard-ticket";
 
 interface Ticket {
   readonly text: string;
@@ -35,7 +35,7 @@ export async function ticket(): Promise<string | undefined> {
 }
 
 /** The next request asks for another ticket: the server has not taken the last one. */
-export function dropTicket(): void {
+function dropTicket(): void {
   asking = undefined;
 }
 

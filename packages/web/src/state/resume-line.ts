@@ -1,5 +1,6 @@
 /**
- * The command that goes on with an agent's session in a terminal, in the folder where it works. Undefined for agents that have none.
+ * The command that resumes an agent's session in a terminal, in the folder where it works. Undefined for agents that
+ * have none.
  */
 const RESUMED_BY: Readonly<Record<string, readonly string[]>> = {
   claude: ["claude", "--resume"],

@@ -1,6 +1,6 @@
 /**
- * The session: the replica, its socket, and who is told when. Changes that arrive are gathered and told once per
- * animation frame, and only to those who show what changed: a block that did not change does not render.
+ * The session: the replica, its socket, and its subscribers. Incoming changes are batched and delivered once per
+ * animation frame, and only to components that show a changed part: an unchanged block does not render.
  */
 
 import { ownEnv, type ToolAnswer, type ToolInput, type ToolName } from "@blockyard/client";
@@ -29,13 +29,13 @@ import { PageLink } from "./connect.ts";
 import { FRAME_CHARS, HIDDEN_MS, TEXT_ANSWER_MS } from "./limits.ts";
 import { proofHeader, request } from "./proof.ts";
 
-/** What streams is drawn every second frame of a usual screen: each of them is twice the work, and nobody sees the difference. */
+/** Streaming text is drawn every second frame of a 60 Hz screen: every frame would double the work without a visible difference. */
 const DRAW_MS = latency.drawMs;
 
 export class Session {
   readonly replica: Replica;
   readonly link: PageLink;
-  /** Why something that is shown cannot be brought up to date at the moment; it is asked for again by itself. */
+  /** Why something on the page cannot be updated now; this is retried automatically. */
   readonly waitsFor = new Cell<Problem | undefined>(undefined);
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #dirty = new Set<string>();
@@ -47,7 +47,7 @@ export class Session {
   constructor(url: string) {
     this.replica = new Replica({ env: ownEnv, isBrief: true });
     this.link = new PageLink(this.replica, url);
-    this.replica.listen((change) => this.#hear(change));
+    this.replica.listen((change) => this.#onChange(change));
   }
 
   /** `topic` is a block's id, or one of the topics below. */
@@ -62,8 +62,7 @@ export class Session {
   }
 
   /**
-   * Keeps a view for as long as something shows it: until the last of those who keep it have let it go, and nobody has come in their
-   * place at once.
+   * Keeps a view until the last of its users has released it. Waits for a moment, in case another component takes over.
    */
   keep(view: View): () => void {
     this.#kept.set(view, (this.#kept.get(view) ?? 0) + 1);
@@ -77,7 +76,7 @@ export class Session {
     };
   }
 
-  /** Asks for a text that the window left out; what is asked within a frame goes out together. */
+  /** Requests a text that the window left out; requests within a frame are sent together. */
   want(view: View, block: BlockId): void {
     const wanted = this.#wanted.get(view) ?? new Set();
     this.#wanted.set(view, wanted);
@@ -85,7 +84,7 @@ export class Session {
     this.#schedule();
   }
 
-  /** A block's whole text, asked for if the window left it out; undefined if it does not come. */
+  /** A block's whole text, requested if the window left it out; undefined if it does not arrive. */
   async text(view: View, block: BlockId): Promise<string | undefined> {
     const isHere = () => view.texts.has(block);
     if (!isHere() && view.blocks.get(block)?.chars === 0) return "";
@@ -103,19 +102,19 @@ export class Session {
     return view.texts.get(block)?.toString();
   }
 
-  /** A tool call that changes nothing. */
+  /** A tool call that only reads. */
   ask<Name extends ToolName>(tool: Name, input: ToolInput<Name>): Promise<ToolAnswer<Name> | Problem> {
     return this.#call(tool, input, false);
   }
 
-  /** A tool call that writes: sent again after a reconnect, applied once. */
+  /** A tool call that writes: resent after a reconnect, applied once. */
   write<Name extends ToolName>(tool: Name, input: ToolInput<Name>): Promise<ToolAnswer<Name> | Problem> {
     if (this.isViewer) return Promise.resolve(problem("forbidden", "this link is read only"));
     if (isTooLong(input)) return this.post(tool, input);
     return this.#call(tool, input, true);
   }
 
-  /** What runs code or gives rights the server takes as a request of its own that the page has signed. */
+  /** The server may demand a separate signed request for calls that run code or grant rights. */
   async #call<Name extends ToolName>(
     tool: Name,
     input: ToolInput<Name>,
@@ -126,12 +125,12 @@ export class Session {
     return answer as ToolAnswer<Name> | Problem;
   }
 
-  /** A tool call that must not be sent twice: if the connection goes meanwhile, the answer says that it is not known. */
+  /** A tool call that must not be repeated: if the connection is lost, the answer is a problem. */
   once<Name extends ToolName>(tool: Name, input: ToolInput<Name>): Promise<ToolAnswer<Name> | Problem> {
     return this.ask(tool, input);
   }
 
-  /** A tool call that is too long for a frame, or that needs a signature: as a request of its own, signed. */
+  /** A tool call as a separate signed request: for calls that are too long for a frame or need a signature. */
   async post<Name extends ToolName>(tool: Name, input: ToolInput<Name>): Promise<ToolAnswer<Name> | Problem> {
     const body = JSON.stringify(input);
     const proof = await proofHeader(tool, body);
@@ -156,7 +155,7 @@ export class Session {
     return role !== undefined && !may(role as CallerRole, "write");
   }
 
-  #hear(change: ViewChange): void {
+  #onChange(change: ViewChange): void {
     const { conversation } = change;
     this.waitsFor.set([...this.replica.views.values()].find((view) => view.waitsFor)?.waitsFor);
     if (change.blocks) for (const id of change.blocks) this.#dirty.add(id);
@@ -185,24 +184,24 @@ export class Session {
     const topics = [...this.#dirty];
     this.#dirty.clear();
     for (const topic of topics) {
-      if (topic.startsWith(EVERYTHING)) this.#tellAll(topic.slice(EVERYTHING.length));
-      else this.#tell(topic);
+      if (topic.startsWith(EVERYTHING)) this.#notifyAll(topic.slice(EVERYTHING.length));
+      else this.#notify(topic);
     }
   }
 
-  #tellAll(conversation: ConversationId): void {
+  #notifyAll(conversation: ConversationId): void {
     for (const topic of [...this.#listeners.keys()]) {
-      if (topic.startsWith(`${conversation}/`) || topic.endsWith(`:${conversation}`)) this.#tell(topic);
+      if (topic.startsWith(`${conversation}/`) || topic.endsWith(`:${conversation}`)) this.#notify(topic);
     }
   }
 
-  #tell(topic: string): void {
+  #notify(topic: string): void {
     const listeners = this.#listeners.get(topic);
     if (listeners) for (const listener of [...listeners]) listener();
   }
 }
 
-/** Whether a call may not fit into a frame: a server that is sent more cuts the connection, and would be sent it again. */
+/** Whether a call may not fit into a frame: the server would cut the connection, and the call would be resent forever. */
 function isTooLong(input: unknown): boolean {
   return JSON.stringify(input).length > FRAME_CHARS;
 }
@@ -248,7 +247,7 @@ export function useBlock(id: BlockId): Block | undefined {
   return useTopic(id, () => view.blocks.get(id));
 }
 
-/** A block's text, asked for if it is not here; undefined until it comes, or while `isWanted` is false. */
+/** A block's text, requested if it is missing; undefined until it arrives, or while `isWanted` is false. */
 export function useText(id: BlockId, isWanted = true): Text | undefined {
   const view = useView();
   const session = useSession();
@@ -260,13 +259,13 @@ export function useText(id: BlockId, isWanted = true): Text | undefined {
   return text;
 }
 
-/** What a result whose text is not here shows while it is closed, where the server has said so. */
+/** What a result without text shows while it is closed, if the server sent that. */
 export function useClosed(id: BlockId): ClosedResult | undefined {
   const view = useView();
   return useTopic(id, () => view.closed.get(id));
 }
 
-/** A block's text if it is here; it is not asked for. */
+/** A block's text if it is loaded; it is not requested. */
 export function useTextHere(id: BlockId): Text | undefined {
   const view = useView();
   return useTopic(id, () => view.texts.get(id));
@@ -280,7 +279,7 @@ export function useRecord(view: View): Conversation | undefined {
   return useTopic(recordOf(view.conversation), () => view.record);
 }
 
-/** A part of what the view holds besides texts; whoever uses it renders only when that part changes. */
+/** A part of the view's state besides texts; components render only when that part changes. */
 export function useViewPart<P extends string | number | boolean | null | undefined>(
   view: View,
   part: (view: View) => P,

@@ -1,6 +1,4 @@
-/**
- * What stands for an agent where there is little room: a mark of its own, and its name for who cannot see it.
- */
+/** An agent's icon for small spaces: a mark of its own, and its name for screen readers. */
 import type { ReactNode } from "react";
 import { Icon, type IconName } from "./icons.tsx";
 

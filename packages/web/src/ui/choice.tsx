@@ -1,6 +1,4 @@
-/**
- * One of a few, where a form has a place for it: a button that shows what is chosen, and a menu of the others.
- */
+/** A choice among a few values in a form: a button that shows the current one, and a menu of the others. */
 import type { ReactNode } from "react";
 import { Icon } from "./icons.tsx";
 import { Menu, MenuChoice } from "./menu.tsx";

@@ -82,6 +82,24 @@ export function Chooser<T>(props: ChooserProps<T>): ReactNode {
         })}
       </div>
       {items.length === 0 && <div className="chooser-empty">{empty}</div>}
+      <ChooserKeys />
+    </div>
+  );
+}
+
+/** The keys of the list, for who sees it. */
+function ChooserKeys(): ReactNode {
+  return (
+    <div className="chooser-foot" aria-hidden="true">
+      <span>
+        <kbd>↑</kbd> <kbd>↓</kbd> move
+      </span>
+      <span>
+        <kbd>⏎</kbd> choose
+      </span>
+      <span>
+        <kbd>Esc</kbd> close
+      </span>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The page's icons: small strokes in the colour of the text around them. Decoration only: whoever uses one says in words
- * what it means.
+ * The page's icons: small strokes in the colour of the text around them. Decoration only: the code that uses one adds a
+ * label.
  */
 import type { ReactNode } from "react";
 
@@ -52,6 +52,7 @@ const PATHS = {
   expand: "M4 6l4-3.5L12 6M4 10l4 3.5 4-3.5",
   file: "M4 2.5h5l3 3v8H4zM9 2.5v3h3",
   files: "M5.5 4.5h4l2.5 2.5v6.5H5.5zM3.5 11V2.5h5",
+  filter: "M2.5 4.5h11M4.5 8h7M6.5 11.5h3",
   folder: "M2.5 4h4l1.2 1.5h5.8V12.5h-11z",
   fork: "M4.5 2.8v2c0 2.2 7 1.2 7 3.4M4.5 4.8v8.4M4.5 2.8a.01.01 0 0 0 0 0M11.5 8.2v5M9.6 11.4l1.9 1.9 1.9-1.9",
   goTo: "M13 4.5v3a2 2 0 0 1-2 2H3.5M6.3 6.5l-3 3 3 3",
@@ -64,7 +65,7 @@ const PATHS = {
   list: "M6 4h7.5M6 8h7.5M6 12h7.5M2.5 4h.6M2.5 8h.6M2.5 12h.6",
   menu: "M2.5 4h11M2.5 8h11M2.5 12h11",
   moon: "M12.8 9.6A5.3 5.3 0 0 1 6.4 3.2a5.3 5.3 0 1 0 6.4 6.4",
-  more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
+  more: "M3.2 8a.3.3 0 1 0 .6 0 .3.3 0 1 0-.6 0M7.7 8a.3.3 0 1 0 .6 0 .3.3 0 1 0-.6 0M12.2 8a.3.3 0 1 0 .6 0 .3.3 0 1 0-.6 0",
   panel: "M2.5 3h11v10h-11zM9.8 3v10",
   play: "M5 3.2l7.5 4.8L5 12.8z",
   plug: "M5.5 2.5v3M10.5 2.5v3M4 5.5h8v2.2a4 4 0 0 1-8 0zM8 11.7v2",

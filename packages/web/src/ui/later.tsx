@@ -5,13 +5,13 @@
  */
 import { type ComponentType, type ReactNode, useEffect, useState } from "react";
 
-export interface Later<Props> {
+interface Later<Props> {
   (props: Props & Waits): ReactNode;
   /** Loads it now, for later; whether it is there is seen when it is wanted. */
   prepare(): void;
 }
 
-export interface Waits {
+interface Waits {
   /** Shown until it is there. */
   readonly meanwhile?: ReactNode;
   /** Called when it could not be loaded, instead of saying so in its place. */

@@ -1,6 +1,4 @@
-/**
- * Brings the list of conversations back where it is put away: beside the page in a wide window, over it in a narrow one.
- */
+/** Shows the list of conversations again if it is hidden: beside the page in a wide window, over it in a narrow one. */
 import type { ReactNode } from "react";
 import { isSidebarOpen } from "../state/page-state.ts";
 import { prefer, preferences } from "../state/preferences.ts";

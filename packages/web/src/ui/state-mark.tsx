@@ -1,5 +1,5 @@
 /**
- * What a conversation or a turn is doing, as a mark: a shape and a colour of its own each, and the word for who cannot see them.
+ * The state of a conversation or a turn as a mark: each with its own shape and colour, and a word for screen readers.
  */
 import type { ReactNode } from "react";
 import { needsWords } from "../state/needs-words.ts";

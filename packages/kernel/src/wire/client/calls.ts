@@ -1,8 +1,8 @@
 /**
- * The calls of a client that are not answered yet. Those with a key are sent again after a reconnect: applied once, answered
- * at last. Those without are answered with a problem when the connection is lost.
+ * The pending calls of a client. Those with a key are resent after a reconnect, and applied once. Those without are answered with
+ * a problem when the connection is lost.
  *
- * It knows no socket: frames go out through `send`, which says whether there was a connection.
+ * It knows no socket: `send` takes frames, and returns whether there was a connection.
  */
 
 import type { BlockId } from "../../model/ids.ts";
@@ -15,7 +15,7 @@ import { type ClientFrame, type ServerFrame, toBase64 } from "../frame.ts";
 interface PendingCall {
   readonly frame: ClientFrame & { type: "call" | "update" };
   readonly settle: (answer: Json | Problem) => void;
-  /** Safe to send again: it has a key. */
+  /** It has a key, so it can be resent. */
   readonly again: boolean;
   readonly retry: Retry;
 }
@@ -82,8 +82,8 @@ export class Calls {
 }
 
 /**
- * What is typed into a merging editor is sent until it is written: sent twice it changes nothing. Of other writes, those of
- * which nobody knows whether they were done: their key tells, sooner or later.
+ * Updates of a merging editor are resent until they are written: repeating one changes nothing. Other writes are resent only if
+ * their outcome is unknown: their key makes that safe.
  */
 function isAskedAgain({ frame, again }: PendingCall, refused: Problem): boolean {
   return frame.type === "update" ? isPassing(refused) : again && refused.problem === "uncertain";

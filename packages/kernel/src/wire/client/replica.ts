@@ -1,11 +1,11 @@
 /**
- * The client's end: a copy of what it subscribes to, kept equal to the kernel's over cuts and resumes. Thin: it applies
- * ops with their splices and knows no CRDT. It runs anywhere and knows no socket.
+ * The client's end: a copy of the subscribed conversations, kept equal to the kernel's across disconnects. Thin: it applies splices
+ * and knows no CRDT. It runs anywhere and knows no socket.
  *
- * - Ops that it has already are passed over (their version says so); an op that does not follow is a gap, and the block
- *   is asked for again. So neither a doubled nor a lost frame can make it wrong.
+ * - Versions show which ops it already has (skipped) and which are missing (the block is requested again). So neither a
+ *   repeated nor a lost frame can corrupt it.
  * - Calls are kept until they are answered: see calls.ts.
- * - What the server cannot do now (its database is away) is asked for again with growing pauses: see requests.ts.
+ * - What the server cannot do now (its database is unreachable) is requested again with growing pauses: see requests.ts.
  */
 
 import { applyOp } from "../../model/apply.ts";
@@ -27,10 +27,10 @@ import { type SyncListener, Syncs } from "./syncs.ts";
 import { type ToolListener, ToolListeners } from "./tool-listeners.ts";
 import { mergedTurns, reorder, View, type ViewChange } from "./view.ts";
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly env: Env;
   readonly windowBlocks?: number;
-  /** Whether results that are closed at first come without their texts, with what they show (`View.closed`). */
+  /** Get initially closed results without texts, only with what they show while closed (`View.closed`). */
   readonly isBrief?: boolean;
 }
 
@@ -49,7 +49,7 @@ export class Replica {
   readonly #syncs: Syncs;
   readonly #tools = new ToolListeners();
   #watcher: ((records: readonly Conversation[]) => void) | undefined;
-  /** Who the server says we are. */
+  /** Our identity, as the server states it. */
   self: { agent: string; role: string; epoch: string } | undefined;
   bye: (ServerFrame & { type: "bye" }) | undefined;
 
@@ -62,7 +62,7 @@ export class Replica {
     this.#syncs = new Syncs(options.env, this.#sendGreeted);
   }
 
-  /** A new pipe is open: greets, then everything is subscribed again from where it stands. */
+  /** A new pipe is open: sends `hello`, then resumes all subscriptions. */
   connected(send: (frame: ClientFrame) => void): void {
     this.#send = send;
     this.#greeted = false;
@@ -92,7 +92,7 @@ export class Replica {
     return this.#tools.add(listener);
   }
 
-  /** Hears of every conversation's record when it changes. What changed while there was no connection is not told. */
+  /** Calls back with every changed conversation record, except for changes while there is no connection. */
   watch(listener: (records: readonly Conversation[]) => void): void {
     this.#watcher = listener;
     if (this.#greeted) this.#send?.({ type: "watch" });
@@ -114,7 +114,7 @@ export class Replica {
     if (this.#greeted) this.#send?.({ type: "unsubscribe", sub: view.sub });
   }
 
-  /** Older blocks than those in the view; resolves when they are here, or there are none. */
+  /** Loads older blocks into the view; resolves when they are there, or there are none. */
   page(view: View, limit: number): Promise<void> {
     const first = view.order[0];
     const before = first === undefined ? undefined : view.blocks.get(first)?.born;
@@ -123,13 +123,13 @@ export class Replica {
     return requests.page(before, limit);
   }
 
-  /** Asks for texts that the window left out, until they come. */
+  /** Requests texts that the window left out, until they arrive. */
   want(view: View, blocks: readonly BlockId[]): void {
     const missing = blocks.filter((id) => !view.texts.has(id) && !view.arriving.has(id));
     this.#requests.get(view.sub)?.want(missing);
   }
 
-  /** Calls a tool. A write is sent again after a reconnect, and applied once. */
+  /** Calls a tool. A write is resent after a reconnect, and applied once. */
   call(tool: string, input: unknown, options: { write: boolean }): Promise<Json | Problem> {
     return this.#calls.call(tool, input, options.write);
   }
@@ -273,14 +273,14 @@ export class Replica {
     return false;
   }
 
-  /** Of what is older than the window only calls that have not ended are followed, without their texts. */
+  /** Of blocks older than the window, only open calls are followed, without their texts. */
   #applyFar(view: View, op: Op): boolean {
     const call = op.block === null ? undefined : view.openCalls.get(op.block);
     if (call && op.versionFrom === call.version + 1) view.openCalls.set(call.id, applyOp(call, op));
     return false;
   }
 
-  /** The changes have come to, or past, a text that was here before them. */
+  /** The changes have reached, or passed, the version of a text that arrived before them. */
   #takeEarly(view: View, id: BlockId, version: number): void {
     const early = view.early.get(id);
     if (!early || early.version > version) return;
@@ -295,16 +295,16 @@ export class Replica {
     this.#requests.get(view.sub)?.got(id);
   }
 
-  /** What has come is not what is wanted now. */
+  /** The text that arrived is outdated: requests it again. */
   #wantAnew(view: View, id: BlockId): void {
     this.#requests.get(view.sub)?.got(id);
     this.want(view, [id]);
   }
 
-  /** Something is missing: the text comes anew, and the record with the next snapshot. */
+  /** An op is missing: subscribes again, without a resume point, for a new snapshot. */
   #askAgain(view: View, id: BlockId): void {
     view.texts.delete(id);
-    if (!view.since) return; // asked already
+    if (!view.since) return; // already requested
     view.since = undefined;
     this.#subscribe(view);
   }
@@ -354,7 +354,7 @@ export class Replica {
     this.#emit({ conversation: view.conversation, blocks: [block.id], order: false });
   }
 
-  /** What can pass is asked for again; what cannot is told. */
+  /** Retries after a temporary problem; shows any other. */
   #refused(view: View, { of, problem: refused, blocks }: ServerFrame & { type: "refused" }): void {
     const requests = this.#requests.get(view.sub);
     const canPass = isPassing(refused);
@@ -378,13 +378,13 @@ export class Replica {
   }
 
   #emit(change: ViewChange): void {
-    if (!this.#tools.isEmpty) this.#tellTools(change);
+    if (!this.#tools.isEmpty) this.#emitTools(change);
     for (const listener of this.#listeners) listener(change);
   }
 
-  #tellTools({ conversation, blocks }: ViewChange): void {
+  #emitTools({ conversation, blocks }: ViewChange): void {
     const view = [...this.views.values()].find((each) => each.conversation === conversation);
-    if (view) this.#tools.tell(view, blocks);
+    if (view) this.#tools.emit(view, blocks);
   }
 
   /** Whether there was a connection to send it on. */

@@ -1,9 +1,8 @@
 /**
- * What one view has asked the server for and has not got: its opening, a page of older blocks, texts. All of it is asked for
- * again after a reconnect, and with growing pauses while the server answers that it cannot now. So a view ends live
- * whatever happened in between, without anybody asking twice.
+ * The pending requests of one view: its opening, a page of older blocks, texts. All are repeated after a reconnect, and with
+ * growing pauses after temporary problems. So a view always becomes live in the end, and its users ask once.
  *
- * It knows no socket: frames go out through `send`, which drops them while there is no connection.
+ * It knows no socket: `send` takes frames, and drops them while there is no connection.
  */
 
 import type { BlockId } from "../../model/ids.ts";
@@ -40,7 +39,7 @@ export class Requests {
     this.#opening.later(open);
   }
 
-  /** It is open: what was asked for on another connection, or not at all for want of one, is asked for now. */
+  /** The view is open: repeats requests that were lost with another connection, or never sent. */
   opened(isWanted: (block: BlockId) => boolean): void {
     this.#opening.over();
     for (const id of this.#wanted) if (!isWanted(id)) this.#wanted.delete(id);
@@ -48,7 +47,7 @@ export class Requests {
     this.#sendWanted();
   }
 
-  /** Resolves when a page has come, or will never. One page is asked for at a time: who asks meanwhile gets that one. */
+  /** Resolves when a page has arrived, or never will. Requests that overlap share one page. */
   page(before: number, limit: number): Promise<void> {
     return new Promise((done) => {
       if (this.#page) {
@@ -64,7 +63,7 @@ export class Requests {
     this.#paging.later(() => this.#sendPage());
   }
 
-  /** The page has come, or what it would have been a page of is gone. */
+  /** The page has arrived, or is no longer needed. */
   paged(): void {
     const page = this.#page;
     this.#page = undefined;
@@ -82,17 +81,17 @@ export class Requests {
     this.#wanting.later(() => this.#sendWanted());
   }
 
-  /** The text is here, or there is none to be had. */
+  /** The text has arrived, or cannot be read. */
   got(block: BlockId): void {
     if (this.#wanted.delete(block) && this.#wanted.size === 0) this.#wanting.over();
   }
 
-  /** The connection is gone: nothing is tried until there is another. */
+  /** The connection is lost: no retries until there is another. */
   disconnected(): void {
     for (const retry of [this.#opening, this.#paging, this.#wanting]) retry.over();
   }
 
-  /** Nobody wants the view any more. */
+  /** The view was closed. */
   close(): void {
     this.disconnected();
     this.#wanted.clear();

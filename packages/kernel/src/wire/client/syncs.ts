@@ -1,6 +1,6 @@
 /**
- * The blocks that a client has open as CRDT documents. Each is opened again after a reconnect, from what its listener has,
- * and with growing pauses while the server answers that it cannot now. It holds no document: the listener does.
+ * The blocks that a client has open as CRDT documents. Each is reopened after a reconnect, from its listener's state, and with
+ * growing pauses after temporary problems. The documents belong to the listeners.
  */
 
 import type { BlockId } from "../../model/ids.ts";
@@ -12,7 +12,7 @@ import { type ClientFrame, fromBase64, type ServerFrame, toBase64 } from "../fra
 export interface SyncListener {
   update(update: Uint8Array, version: number): void;
   refused(problem: Problem): void;
-  /** What this replica has, so that a resume sends only the rest. */
+  /** The state vector, so that a resume gets only what is missing. */
   vector?(): Uint8Array;
 }
 

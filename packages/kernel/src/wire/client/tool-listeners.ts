@@ -1,6 +1,6 @@
 /**
- * Who follows the tool calls of a client's views: told one start and one end of each call. It reads views and asks the server
- * for nothing.
+ * Listeners for the tool calls of a client's views: one start and one end per call. It reads views, and requests nothing
+ * from the server.
  */
 
 import type { BlockId, ConversationId } from "../../model/ids.ts";
@@ -24,7 +24,7 @@ export class ToolListeners {
   }
 
   /** `blocks`: those that have changed; undefined: any may have. */
-  tell(view: View, blocks: readonly BlockId[] | undefined): void {
+  emit(view: View, blocks: readonly BlockId[] | undefined): void {
     const textOf = (id: BlockId) => view.texts.get(id)?.toString();
     const resultOf = (call: BlockId) => {
       const result = view.blocks.get(view.results.get(call) ?? "");

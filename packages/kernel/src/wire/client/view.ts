@@ -1,6 +1,6 @@
 /**
- * A view: a client's copy of one conversation, as far as its window reaches, and what changed in it. Data that the replica
- * fills and others read; it asks the server for nothing.
+ * A view: a client's copy of one conversation within its window. The replica fills it, others read it; it requests nothing
+ * from the server.
  */
 
 import type { Block } from "../../model/block.ts";
@@ -19,7 +19,7 @@ interface VersionedText {
 
 interface TextPiece {
   readonly version: number;
-  /** Where it stands in the text. */
+  /** Its offset in the text. */
   readonly at: number;
   readonly text: string;
   readonly last: boolean;
@@ -35,25 +35,25 @@ export class View {
   order: readonly BlockId[] = [];
   readonly blocks = new Map<BlockId, Block>();
   readonly texts = new Map<BlockId, Text>();
-  /** Of results whose texts were left out, what they show while they are closed. */
+  /** What results without texts show while they are closed. */
   readonly closed = new Map<BlockId, ClosedResult>();
-  /** The first result of each call that has one here. */
+  /** The first result of each call. */
   readonly results = new Map<BlockId, BlockId>();
-  /** Calls that have not ended and are older than the window. */
+  /** Open calls that are older than the window. */
   readonly openCalls = new Map<BlockId, Block>();
   cursors: readonly Cursor[] = [];
-  /** There are older blocks than the first one here. */
+  /** There are older blocks. */
   more = false;
   /** Where a resume continues. */
   since: { epoch: string; seq: number } | undefined;
-  /** Why there is nothing to follow, for good: it does not exist, or is not for us. */
+  /** Why it cannot be followed, for good: it does not exist, or we may not see it. */
   problem: Problem | undefined;
-  /** Why the server cannot serve it at the moment; it is asked again by itself. */
+  /** Why the server cannot serve it now; this is retried automatically. */
   waitsFor: Problem | undefined;
-  /** The verdict has come at least once. */
+  /** The verdict has arrived at least once. */
   isOpen = false;
   readonly arriving = new Map<BlockId, { version: number; pieces: string[]; waiting: Op[] }>();
-  /** Texts that came before the changes that lead to them. */
+  /** Texts that arrived before the changes that lead to them. */
   readonly early = new Map<BlockId, VersionedText>();
 
   constructor(conversation: ConversationId, sub: number) {
@@ -61,7 +61,7 @@ export class View {
     this.sub = sub;
   }
 
-  /** What it has is forgotten: a new window comes. */
+  /** Clears everything before a new window. */
   clear(): void {
     this.blocks.clear();
     this.texts.clear();
@@ -72,7 +72,7 @@ export class View {
     this.turns = new Map();
   }
 
-  /** A piece of a text; the text with its version, when it is whole. */
+  /** Adds a piece of a text. Returns the text and its version when it is complete. */
   takePiece(block: BlockId, piece: TextPiece): VersionedText | undefined {
     if (piece.at === 0) this.arriving.set(block, { version: piece.version, pieces: [], waiting: [] });
     const arriving = this.arriving.get(block);
@@ -91,12 +91,12 @@ export class View {
   }
 }
 
-/** What changed in a view, for whoever draws it. */
+/** What changed in a view. */
 export interface ViewChange {
   readonly conversation: ConversationId;
   /** Blocks whose record or text changed; undefined: anything may have. */
   readonly blocks?: readonly BlockId[];
-  /** Blocks came or went: the order changed. */
+  /** Blocks were added or removed. */
   readonly order: boolean;
   readonly presence?: boolean;
 }
@@ -110,7 +110,7 @@ export function mergedTurns(
   return next;
 }
 
-/** New blocks nearly always come behind the others: then the order only grows. */
+/** New blocks nearly always come last, so the ids are usually sorted already. */
 export function reorder(view: View): void {
   const ids = [...view.blocks.keys()];
   const bornOf = (id: BlockId) => view.blocks.get(id)?.born ?? 0;

@@ -1,9 +1,9 @@
 /**
- * The server's end of one connection: a state machine over frames. It knows no socket: whoever owns one gives it an
- * in-order pipe. One bad client never hurts another: what it sends wrong ends its own connection and nothing else.
+ * The server's end of one connection: a state machine over frames. It knows no socket: the owner of one passes in an ordered
+ * pipe. One bad client never affects another: an invalid frame ends only its own connection.
  *
- * What the client follows, and how changes reach it, is subscriptions.ts. Here is what it asks for: each request has one answer,
- * and nothing is answered before `hello`. Calls under way are bounded.
+ * This file handles requests: each has one answer, none is answered before `hello`, and calls in progress are bounded.
+ * subscriptions.ts delivers changes.
  */
 
 import type { Change } from "../../model/change.ts";
@@ -22,38 +22,38 @@ import { Subscriptions } from "./subscriptions.ts";
 import { SyncedBlocks } from "./synced-blocks.ts";
 import { throttleOf } from "./throttle.ts";
 
-export interface Pipe {
+interface Pipe {
   send(frame: ServerFrame): void;
-  /** What was sent and has not left yet, in characters or bytes. */
+  /** What was sent but has not left yet, in characters or bytes. */
   buffered(): number;
   close(code: ByeCode): void;
 }
 
-/** Where cursors come from; ephemeral, so it is not the kernel's. */
+/** The source of cursors. They are ephemeral, so it is not the kernel. */
 export interface Presence {
   listen(listener: (conversation: ConversationId) => void): () => void;
   of(conversation: ConversationId): readonly Cursor[];
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly kernel: Kernel;
   readonly pipe: Pipe;
   readonly agent: AgentId;
   readonly role: CallerRole;
   /** Runs a tool of the table as this caller. */
   readonly call: (tool: string, input: unknown, key: string | undefined) => Promise<Json | Problem>;
-  /** Runs what costs something when it is this caller's turn; at once, where nobody takes turns. */
+  /** Runs expensive work when it is this caller's turn; by default at once. */
   readonly inTurn?: <T>(work: () => Promise<T>) => Promise<T | Problem>;
-  /** Why this caller may store nothing now; nobody is kept from it, where this is not said. */
+  /** Why this caller may not store anything now; by default everyone may. */
   readonly mayStore?: () => Problem | undefined;
-  /** How long an input of a tool may be; a problem where the call is refused anyway. */
+  /** How long a tool's input may be; a problem if the call is refused anyway. */
   readonly callBytes?: (tool: string) => number | Problem;
   readonly presence?: Presence;
-  /** Told what went wrong inside; the client only learns that it did. */
+  /** Called with internal errors; the client gets no details. */
   readonly onFault?: (error: unknown) => void;
 }
 
-/** After these a client comes back: their reasons can pass. */
+/** After these a client reconnects: the reasons are temporary. */
 const RESUMABLE: readonly ByeCode[] = ["slow", "closing", "silent", "fault"];
 export class Connection {
   readonly #options: ConnectionOptions;
@@ -95,7 +95,7 @@ export class Connection {
     return this.#closed;
   }
 
-  /** What the client asked for and is being done now, calls aside: those have a bound of their own. */
+  /** Requests in progress, except calls, which have a bound of their own. */
   get working(): number {
     return this.#working - this.#calls;
   }
@@ -105,7 +105,7 @@ export class Connection {
     return this.#synced.has(block);
   }
 
-  /** One message from the client, already parsed as JSON of so many bytes. */
+  /** One message from the client, already parsed; `bytes` is its length as JSON. */
   receive(message: unknown, bytes = 0): void {
     if (this.#closed) return;
     const parsed = clientFrame.safeParse(message);
@@ -127,7 +127,7 @@ export class Connection {
     return problem("too_large", `a call to ${tool} is limited to ${maxBytes} bytes`, { max_bytes: maxBytes });
   }
 
-  /** Ends the connection with a last word. */
+  /** Sends `bye` and ends the connection. */
   bye(code: ByeCode, message: string): void {
     if (this.#closed) return;
     this.#send({
@@ -149,7 +149,7 @@ export class Connection {
     this.#synced.closeAll();
   }
 
-  /** Sends what is gathered, also behind what still waits in the pipe, as far as that is not full. */
+  /** Sends gathered changes now, unless the pipe is full. */
   flush(): void {
     this.#subscriptions.flush();
   }
@@ -190,7 +190,7 @@ export class Connection {
     }
   }
 
-  /** Work that goes on by itself; a bug in it ends this one request: whoever asked is told, and may ask again. */
+  /** Runs a request in the background. An exception refuses this request only; the client may ask again. */
   #start(work: Promise<void>, refuse: (why: Problem) => void): void {
     this.#working++;
     work
@@ -214,13 +214,13 @@ export class Connection {
     return this.#options.inTurn ? this.#options.inTurn(work) : work();
   }
 
-  /** Until it is this caller's turn. One that has too much waiting looks again. */
+  /** Waits for this caller's turn, and tries again while its queue is full. */
   async #turn(): Promise<void> {
     while (!this.#closed && isProblem(await this.#inTurn(async () => null)))
       await new Promise<void>((resume) => this.#env.after(limits.batchMs, resume));
   }
 
-  /** What goes on by itself. What a bug in it has kept from this client it gets when it resumes; others go on. */
+  /** Runs background work. An exception ends this connection; the client resumes and misses nothing. */
   #guard(run: () => void): void {
     try {
       run();
@@ -245,7 +245,7 @@ export class Connection {
     }
   }
 
-  /** A text in pieces, none larger than a frame, waiting while the pipe is full. */
+  /** Sends a text in pieces that fit into frames, waiting while the pipe is full. */
   async #sendText(block: BlockId, version: number, text: Text): Promise<void> {
     const step = limits.frameChars / 4;
     for (let at = 0; ; at += step) {
@@ -288,7 +288,7 @@ export class Connection {
     await this.#answer(frame.id, await this.#synced.update(frame));
   }
 
-  /** What the call wrote is seen before its answer: the client may rely on it. */
+  /** The call's own changes are sent before its answer: clients rely on that. */
   async #answer(id: number, answer: Json | Problem): Promise<void> {
     await this.#subscriptions.opened();
     this.flush();
@@ -296,7 +296,7 @@ export class Connection {
     else this.#send({ type: "answer", id, answer });
   }
 
-  /** Behind the commit that is being sent: a cursor that an edit has set stands in the text that the edit has left. */
+  /** After the commit that is being sent: a cursor set by an edit refers to the text after the edit. */
   #sendPresenceSoon(conversation: ConversationId): void {
     this.#env.soon(() => this.#guard(() => this.#subscriptions.sendPresence(conversation)));
   }

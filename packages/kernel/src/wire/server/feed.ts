@@ -1,9 +1,9 @@
 /**
- * The feed of one subscription: subscribe first, then read, then deliver from there: no gap, no double.
+ * The feed of one subscription: subscribe first, then read, then deliver, so that nothing is lost or repeated.
  *
- * It hears of commits from the moment it is made and keeps them back while it reads the catch-up. What it read carries
- * versions, so what was kept back and is already in it is left out. A feed owns the order of one subscriber; how fast
- * frames leave is the connection's business.
+ * It receives commits from the moment it exists, and holds them back while it reads the catch-up. What it reads has versions, so
+ * commits that are already included are skipped. A feed determines the order for one subscriber; the connection determines
+ * when frames are sent.
  */
 
 import type { Block } from "../../model/block.ts";
@@ -17,17 +17,17 @@ import { isProblem, type Problem } from "../../model/problem.ts";
 import { closedResult } from "../../presentation/closed-result.ts";
 import type { Kernel } from "../../write/kernel.ts";
 
-export interface Since {
+interface Since {
   readonly epoch: string;
   readonly seq: number;
 }
 
-export interface Opening {
+interface Opening {
   readonly verdict: "ok" | "reset";
   readonly seq: number;
   readonly record: Conversation;
   readonly turns: readonly Turn[];
-  /** reset: the window. ok: nothing; what was missed follows as a change. */
+  /** reset: the window. ok: none; what was missed is in `change`. */
   readonly blocks: readonly Snapshot[];
   readonly more: boolean;
   /** Tool calls that have not ended and are older than the window. */
@@ -36,9 +36,9 @@ export interface Opening {
   readonly change?: Change;
 }
 
-export interface FeedOptions {
+interface FeedOptions {
   readonly conversation: ConversationId;
-  /** Of results that are closed at first only what they show is given. */
+  /** Send initially closed results without their text, only with what they show while closed. */
   readonly isBrief: boolean;
 }
 
@@ -47,11 +47,11 @@ export class Feed {
   readonly #isBrief: boolean;
   readonly #kernel: Kernel;
   readonly #deliver: (change: Change) => void;
-  /** Commits heard while the catch-up is read; undefined once it is through. */
+  /** Commits received while the catch-up is read; undefined afterwards. */
   #heldBack: Change[] | undefined = [];
-  /** Versions that the catch-up has already given. */
+  /** The block versions that the catch-up contained. */
   readonly #given = new Map<BlockId, number>();
-  /** Behind this sequence number none of them is. */
+  /** The highest seq among them. */
   #givenSeq = 0;
   #unfollow: (() => void) | undefined;
   #isClosed = false;
@@ -63,7 +63,7 @@ export class Feed {
     this.#deliver = deliver;
   }
 
-  /** What is live is delivered as it was told: one object for all subscriptions (see outbox.ts). */
+  /** Live changes are delivered as they are: one object for all subscriptions (see outbox.ts). */
   onCommit(change: Change): void {
     if (change.conversation !== this.conversation) return;
     if (this.#heldBack) this.#heldBack.push(change);
@@ -74,7 +74,7 @@ export class Feed {
     else this.#deliver(change);
   }
 
-  /** What the catch-up has given of another node's commits is heard of later: it is left out then. */
+  /** The catch-up may already contain another node's commits that are emitted later: skips those ops. */
   #deliverRest(change: Change): void {
     const ops = change.ops.filter((op) => !this.#isGiven(op));
     if (change.seq >= this.#givenSeq) this.#given.clear();
@@ -111,7 +111,7 @@ export class Feed {
     };
   }
 
-  /** Whoever follows tool calls must hear of their ends, however far back they began. */
+  /** Subscribers that follow tool calls need their ends, even if they started before the window. */
   async #openCalls(before: number): Promise<readonly Snapshot[] | Problem> {
     const { conversation } = this;
     const found: Snapshot[] = [];
@@ -124,13 +124,13 @@ export class Feed {
     return found;
   }
 
-  /** Nobody reads it any more. */
+  /** The subscription has ended. */
   close(): void {
     this.#isClosed = true;
     this.#unfollow?.();
   }
 
-  /** The opening has been sent: what was held back follows, then everything live. */
+  /** The opening has been sent: delivers what was held back, then everything live. */
   live(from: number): void {
     const heldBack = this.#heldBack ?? [];
     this.#heldBack = undefined;
@@ -142,17 +142,17 @@ export class Feed {
     if (Math.max(from, heard) >= this.#givenSeq) this.#given.clear();
   }
 
-  /** Ops of some blocks cannot be told any more: the blocks are read anew, and what is heard meanwhile waits. */
+  /** The ops of some blocks are gone: reads these blocks again. Other changes wait meanwhile. */
   async #renew({ renewed: _, ...change }: Change, renewed: readonly BlockId[]): Promise<void> {
     const old = change.blocks.filter(({ id }) => renewed.includes(id));
-    // Without their texts where these cannot be read now: whoever shows them asks for them, until they come.
+    // If their texts cannot be read now, the client requests them until they arrive.
     const read = await this.#snapshots(old, limits.windowTextChars).catch(() => undefined);
     const whole = !read || isProblem(read) ? old.map((block) => this.#outline(block)) : read;
     this.#deliver({ ...change, whole });
     this.live(change.seq);
   }
 
-  /** Blocks born before `before`, oldest first. With `texts`, the texts of those near the end, as far as they are small. */
+  /** Blocks created before `before`, oldest first. With `texts`, includes texts from the newest back, up to a total size. */
   async page(
     before: number,
     limit: number,
@@ -174,7 +174,7 @@ export class Feed {
     return undefined;
   }
 
-  /** What happened after `since`, or undefined if that is too much to tell. */
+  /** The change since `since`; undefined if it is too large. */
   async #catchUp(
     since: number,
     record: Conversation,
@@ -202,7 +202,7 @@ export class Feed {
     return { conversation, seq, record, ops, blocks: changed, turns, whole };
   }
 
-  /** The ops of one block that the subscriber lacks; undefined where they cannot be told apart from what it has. */
+  /** The ops of a block that the subscriber lacks; undefined if they cannot be separated from those it has. */
   async #missedOps(block: Block, since: number, until: number): Promise<readonly Op[] | undefined | Problem> {
     const log = await this.#kernel.log(block.id, { seq: since });
     if (isProblem(log)) return log;
@@ -213,7 +213,7 @@ export class Feed {
     return missed;
   }
 
-  /** Blocks, with the texts of the first ones as far as there is room for them. */
+  /** Blocks, with the texts of the first ones up to `chars`. */
   async #snapshots(blocks: readonly Block[], chars: number): Promise<Snapshot[] | Problem> {
     let room = chars;
     let toLookThrough = this.#isBrief ? limits.briefTotalChars : 0;
@@ -229,7 +229,7 @@ export class Feed {
     const snapshots: Snapshot[] = [];
     for (const snapshot of await Promise.all(reading)) {
       if (isProblem(snapshot)) return snapshot;
-      // A result that turned out to be shown whole takes of the room that is left.
+      // A result that is shown in full uses some of the remaining room.
       const isLate = "isBrief" in snapshot && snapshot.text !== undefined;
       const fits = !isLate || snapshot.text.length <= room;
       if (isLate && fits) room -= snapshot.text.length;
@@ -243,7 +243,7 @@ export class Feed {
     return snapshots;
   }
 
-  /** A result with what it shows while it is closed; with its text if all of that is shown. */
+  /** A result with what it shows while closed, or with its text if it is shown in full. */
   async #briefly(block: Block): Promise<(Snapshot & { readonly isBrief: true }) | Problem> {
     const read = await this.#kernel.read(block.id);
     if (isProblem(read)) return read;

@@ -1,12 +1,12 @@
 /**
- * The outbox of one subscription: joins changes, one per frame, and bounds what waits.
+ * The outbox of one subscription: joins waiting changes into one per frame, and bounds them.
  *
- * While a client is slow, its waiting changes are coalesced: consecutive appends to one block become one. When even that
- * passes `limits.cutChars`, the connection is cut with a resumable code: a gap is never papered over.
+ * While a client is slow, its waiting changes are coalesced: consecutive appends to one block become one. If they still exceed
+ * `limits.cutChars`, the connection ends with a resumable code: changes are never skipped.
  *
- * Subscriptions of one conversation that have gathered the same changes get the very same one, so that whoever encodes
- * it does so once. The same means: the same objects in the same order; a change that was made for one subscription alone
- * (its catch-up, blocks read anew) is never taken for another's.
+ * Subscriptions of one conversation that gathered the same changes get the same joined object, so that it is encoded once. Changes
+ * are compared by identity and order, so a change made for one subscription only (its catch-up, for example) is
+ * never shared.
  */
 
 import type { Change } from "../../model/change.ts";
@@ -21,7 +21,7 @@ export class Outbox {
     return this.#changes.length === 0;
   }
 
-  /** How much waits, roughly, in characters. */
+  /** The size of what waits, roughly, in characters. */
   get chars(): number {
     return this.#chars;
   }
@@ -31,7 +31,7 @@ export class Outbox {
     this.#chars += sizeOf(change);
   }
 
-  /** Makes what waits smaller where it can be. */
+  /** Makes what waits smaller, if possible. */
   coalesce(): void {
     if (this.#changes.length < 2) return;
     const change = merged(this.#changes);
@@ -48,7 +48,7 @@ export class Outbox {
   }
 }
 
-/** What was joined lately, by the last change in it. */
+/** The latest joined changes, by the last change in each. */
 const made = new WeakMap<Change, { readonly changes: readonly Change[]; readonly joined: Change }>();
 
 function joinedOnce(changes: readonly Change[]): Change {
@@ -80,8 +80,8 @@ function merged(changes: readonly Change[]): Change {
   };
 }
 
-/** Appends to one block that follow each other in its versions become one run. The order of everything else stays. */
-export function mergeAppends(ops: readonly Op[]): Op[] {
+/** Merges consecutive appends to one block into a run. The order of everything else stays. */
+function mergeAppends(ops: readonly Op[]): Op[] {
   const merged: Op[] = [];
   const open = new Map<string, number>();
   for (const op of ops) {

@@ -1,8 +1,8 @@
 /**
- * The records of conversations that a client watches, for its list: the newest of each, gathered for a moment. It tells
- * nothing of blocks.
+ * Sends a watching client the changed records of all conversations, for its list. Records are gathered for a moment, and only
+ * the newest of each is sent. It sends no blocks.
  *
- * A client that reads slowly gets records later, never more than one of each conversation.
+ * A slow client gets records later, but never more than one per conversation.
  */
 
 import type { Change } from "../../model/change.ts";
@@ -13,19 +13,19 @@ import type { Env } from "../../ports/env.ts";
 import type { ServerFrame } from "../frame.ts";
 import type { Throttle } from "./throttle.ts";
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly env: Env;
   readonly throttle: Throttle;
   readonly send: (frame: ServerFrame) => void;
-  /** What was sent and has not left yet. */
+  /** What was sent but has not left yet. */
   readonly buffered: () => number;
-  /** Runs what goes on by itself. */
+  /** Runs background work. */
   readonly guard: (run: () => void) => void;
 }
 
 export class RecordWatch {
   readonly #options: WatchOptions;
-  /** Records that changed and have not been told; undefined where nobody watches. */
+  /** Changed records that were not sent yet; undefined if the client does not watch. */
   #changed: Map<ConversationId, Conversation> | undefined;
   #isClosed = false;
   #cancel: (() => void) | undefined;
@@ -40,30 +40,30 @@ export class RecordWatch {
 
   close(): void {
     this.#isClosed = true;
-    this.#options.throttle.leave(this.#tellInRound);
+    this.#options.throttle.leave(this.#sendInRound);
     this.#cancel?.();
   }
 
   onCommit({ conversation, record, ops }: Change): void {
     if (!this.#changed) return;
     this.#changed.set(conversation, record);
-    // Whether something runs is seen beside the conversation itself: the list does not lag behind it.
-    if (ops.some(({ body }) => body.type === "turn")) this.#options.throttle.join(this.#tellInRound);
+    // The list shows which conversations are running, next to the conversation itself: it must not lag behind.
+    if (ops.some(({ body }) => body.type === "turn")) this.#options.throttle.join(this.#sendInRound);
     else this.#arm();
   }
 
-  readonly #tellInRound = (): void => {
+  readonly #sendInRound = (): void => {
     this.#cancel?.();
-    this.#options.guard(() => this.#tell());
+    this.#options.guard(() => this.#send());
   };
 
   #arm(): void {
     if (this.#isClosed) return;
     const { env, guard } = this.#options;
-    this.#cancel ??= env.after(limits.watchMs, () => guard(() => this.#tell()));
+    this.#cancel ??= env.after(limits.watchMs, () => guard(() => this.#send()));
   }
 
-  #tell(): void {
+  #send(): void {
     this.#cancel = undefined;
     if (!this.#changed || this.#changed.size === 0) return;
     if (this.#options.buffered() > limits.queueChars) return this.#arm();

@@ -1,9 +1,9 @@
 /**
- * The conversations that one client follows: opens their feeds, gathers what changes in them, and sends it.
+ * The conversations that one client follows: opens their feeds, gathers their changes and sends them.
  *
- * Changes leave in the kernel's next round (see throttle.ts) as long as the client keeps up, which means that nothing of what
- * was sent before waits in the pipe. While something does, they are gathered for `limits.batchMs`, so that the pipe gets
- * fewer and larger frames. What waits for one client is bounded (see outbox.ts): beyond that its connection ends.
+ * While the client keeps up (the pipe is empty), changes are sent in the kernel's next round (see throttle.ts). Otherwise they are
+ * gathered for `limits.batchMs`, so that the pipe gets fewer and larger frames. What waits for one client is bounded (see
+ * outbox.ts): beyond that its connection ends.
  */
 
 import type { Change } from "../../model/change.ts";
@@ -19,14 +19,14 @@ import { Feed } from "./feed.ts";
 import { Outbox } from "./outbox.ts";
 import { type Throttle, throttleOf } from "./throttle.ts";
 
-export interface SubscriptionsOptions {
+interface SubscriptionsOptions {
   readonly kernel: Kernel;
   readonly send: (frame: ServerFrame) => void;
-  /** What was sent and has not left yet. */
+  /** What was sent but has not left yet. */
   readonly buffered: () => number;
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T | Problem>;
   readonly cursorsOf: (conversation: ConversationId) => readonly Cursor[] | undefined;
-  /** Runs what goes on by itself: a bug in it ends this connection, and no other. */
+  /** Runs background work: an exception ends this connection and no other. */
   readonly guard: (run: () => void) => void;
   readonly bye: (code: ByeCode, message: string) => void;
 }
@@ -35,14 +35,14 @@ interface Subscription {
   readonly sub: number;
   readonly feed: Feed;
   readonly outbox: Outbox;
-  /** The cursor that the client has after the frames sent so far. */
+  /** The seq that the client has reached with the frames sent so far. */
   seq: number;
   isLive: boolean;
-  /** Settled when the verdict has been sent. */
+  /** Resolves when the verdict has been sent. */
   opening: Promise<void>;
 }
 
-/** It was refused, and is asked for again by itself. */
+/** Its subscription was refused; the client retries that by itself. */
 const NOT_OPEN = problem("unavailable", "the conversation is not open on this connection");
 
 export class Subscriptions {
@@ -79,7 +79,7 @@ export class Subscriptions {
     this.#subscriptions.get(sub)?.feed.close();
     this.#subscriptions.set(sub, subscription);
     const opening = this.#openFeed(subscription, frame);
-    subscription.opening = opening.catch(() => undefined); // answers wait for it, whatever becomes of it
+    subscription.opening = opening.catch(() => undefined); // answers wait for it, even if it fails
     await opening.catch((error) => {
       this.#drop(subscription);
       throw error;
@@ -100,7 +100,7 @@ export class Subscriptions {
     this.#subscriptions.clear();
   }
 
-  /** When the verdicts of all that were asked for have been sent. */
+  /** Resolves when all pending verdicts have been sent. */
   async opened(): Promise<void> {
     await Promise.all([...this.#subscriptions.values()].map(({ opening }) => opening));
   }
@@ -118,11 +118,11 @@ export class Subscriptions {
   }
 
   onCommit(change: Change): void {
-    if (change.record.deleted) this.#leave(change.record, change.record.deleted);
+    if (change.record.deleted) this.#endDeleted(change.record, change.record.deleted);
     for (const { feed } of this.#subscriptions.values()) feed.onCommit(change);
   }
 
-  /** Sends what is gathered, also behind what still waits in the pipe, as far as that is not full. */
+  /** Sends gathered changes now, unless the pipe is full. */
   flush(): void {
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
@@ -162,8 +162,8 @@ export class Subscriptions {
     this.#sendPresence(subscription);
   }
 
-  /** Who looks at a conversation that is deleted is told that it is gone. */
-  #leave({ id }: Conversation, deleted: Deleted): void {
+  /** Ends subscriptions of a deleted conversation, with the reason. */
+  #endDeleted({ id }: Conversation, deleted: Deleted): void {
     for (const subscription of [...this.#subscriptions.values()]) {
       if (subscription.feed.conversation !== id) continue;
       this.#drop(subscription);
@@ -173,7 +173,7 @@ export class Subscriptions {
 
   #deliver(subscription: Subscription, change: Change): void {
     subscription.outbox.add(change);
-    if (subscription.outbox.chars > limits.queueChars) this.#relieve(subscription);
+    if (subscription.outbox.chars > limits.queueChars) this.#makeRoom(subscription);
     if (!this.#isClosed && !this.#cancelFlush) this.#throttle.join(this.#sendInRound);
   }
 
@@ -184,8 +184,8 @@ export class Subscriptions {
     });
   };
 
-  /** Too much waits for a slow client: make it smaller, or cut. */
-  #relieve(subscription: Subscription): void {
+  /** Too much waits for a slow client: coalesces it, or ends the connection. */
+  #makeRoom(subscription: Subscription): void {
     subscription.outbox.coalesce();
     if (subscription.outbox.chars > limits.cutChars) {
       this.#options.bye("slow", "changes arrived faster than they were read; reconnect and resume");

@@ -1,8 +1,8 @@
 /**
- * The blocks that a client has open as CRDT documents: their state when it opens them, every update from then on, and the
- * updates that it sends. Merging itself is the kernel's business.
+ * The blocks that a client has open as CRDT documents: sends their state, then every update, and accepts the client's updates.
+ * The kernel does the merging.
  *
- * No update falls between a block's state and those that follow it; one that comes twice changes nothing.
+ * No update is lost between a block's state and the first update; repeated updates change nothing.
  */
 
 import type { Change } from "../../model/change.ts";
@@ -16,14 +16,14 @@ import type { Kernel } from "../../write/kernel.ts";
 import type { Write } from "../../write/write.ts";
 import { type ClientFrame, fromBase64, type ServerFrame, toBase64 } from "../frame.ts";
 
-export interface SyncOptions {
+interface SyncOptions {
   readonly kernel: Kernel;
   readonly agent: AgentId;
   readonly role: CallerRole;
   readonly send: (frame: ServerFrame) => void;
-  /** Runs what costs something when it is this caller's turn. */
+  /** Runs expensive work when it is this caller's turn. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T | Problem>;
-  /** Why this caller may store nothing now. */
+  /** Why this caller may not store anything now. */
   readonly mayStore: () => Problem | undefined;
 }
 
@@ -48,9 +48,9 @@ export class SyncedBlocks {
     if (vector !== undefined && !bytes) {
       return send({ type: "state", block, problem: problem("invalid", "the vector is not base64") });
     }
-    this.#open.add(block); // first, so that no update falls between; a double one changes nothing
+    this.#open.add(block); // first, so that no update is lost; a repeated one changes nothing
     await this.#follow(block);
-    // The first who opens a text makes it one that merges: that is written.
+    // The first client to open a block promotes it, which is a write.
     const state = await inTurn(async () => mayStore() ?? kernel.mergeState(block, agent, bytes));
     if (isProblem(state)) {
       this.close(block);
@@ -59,7 +59,7 @@ export class SyncedBlocks {
     send({ type: "state", block, version: state.version, update: toBase64(state.update) });
   }
 
-  /** A client's update is written; the answer. */
+  /** Writes a client's update. */
   async update({ block, key, update }: ClientFrame & { type: "update" }): Promise<Json | Problem> {
     const { kernel, agent, inTurn, mayStore } = this.#options;
     const bytes = fromBase64(update);
@@ -76,7 +76,7 @@ export class SyncedBlocks {
         return isProblem(after) ? after : { block_id: block, version: after.version };
       },
     };
-    // It may have waited: what was so when it came may not be so now.
+    // Checked again, because it may have waited.
     return inTurn(async () => mayStore() ?? kernel.writeBlock(block, write));
   }
 
@@ -98,12 +98,12 @@ export class SyncedBlocks {
     for (const block of [...this.#open]) this.close(block);
   }
 
-  /** An editor must hear what other nodes commit, also where nobody here follows the conversation. */
+  /** An editor needs other nodes' commits even if no one here follows the conversation. */
   async #follow(block: BlockId): Promise<void> {
     const { kernel } = this.#options;
     if (!kernel.isShared || this.#unfollows.has(block)) return;
     const stop = await kernel.follow(conversationOf(block));
-    if (isProblem(stop)) return; // and so is the answer to come
+    if (isProblem(stop)) return; // reading the state fails too, and reports it
     if (this.#open.has(block) && !this.#unfollows.has(block)) this.#unfollows.set(block, stop);
     else stop();
   }

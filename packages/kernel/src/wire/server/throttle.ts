@@ -1,16 +1,15 @@
 /**
- * The pace of one kernel's connections: when they send what they have gathered. It is no queue: what waits, and whether
- * the client at the other end keeps up, each connection knows for itself.
+ * The throttle of one kernel's connections: when they send what they have gathered. It is not a queue: each connection keeps what
+ * waits, and knows whether its client keeps up.
  *
- * Everybody who has something to send is served in one round, straight after what was committed: before the program does
- * anything else, since the next commit may hold it up. Then as long as rounds take, at most `limits.batchMs`, nothing is
- * sent: telling never takes more than half of the time, whatever the number of connections, and the more it takes the
- * more commits one frame carries. Served in the same round, connections that follow one conversation have gathered the
- * same, so that it is encoded once.
+ * All connections with something to send are served in one round, right after a commit and before anything else. Then
+ * nothing is sent for as long as that round took, at most `limits.batchMs`: sending never takes more than half of the time,
+ * however many connections there are, and the longer it takes the more commits fit into one frame. Connections that follow
+ * the same conversation have gathered the same changes in a round, so they are encoded once.
  *
- * What rounds take is the shorter of the last two: one that the machine interrupted says nothing.
+ * The duration of a round is the shorter of the last two, because the machine may have interrupted one.
  *
- * A round takes no time in a virtual environment: there the pace follows from the commits alone.
+ * In a virtual environment a round takes no time: there the pace depends on the commits alone.
  */
 
 import { limits } from "../../model/limits.ts";
@@ -18,7 +17,7 @@ import type { Env } from "../../ports/env.ts";
 
 const throttles = new WeakMap<object, Throttle>();
 
-/** The pace that all connections of one kernel share. */
+/** The throttle that all connections of one kernel share. */
 export function throttleOf(kernel: { readonly env: Env }): Throttle {
   let throttle = throttles.get(kernel);
   if (!throttle) {
@@ -68,7 +67,7 @@ export class Throttle {
     try {
       send();
     } catch (error) {
-      // A bug, and it stops the program; but not before the others have been served.
+      // A bug: rethrown after the others have been served.
       this.#env.soon(() => {
         throw error;
       });

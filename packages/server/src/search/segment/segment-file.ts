@@ -25,12 +25,12 @@ import { SYNC_BYTES, WRITE_BYTES } from "../limits.ts";
 import { PageList, type Part } from "./page-list.ts";
 import { SegmentDamage } from "./segment-damage.ts";
 
-export const MAGIC = "BLKSEG01";
+const MAGIC = "BLKSEG01";
 export const DOCUMENTS_PER_PAGE = 512;
 const TRAILER_BYTES = 8 + 4 + 4 + 8;
 
 /** What a segment says of itself. */
-export interface SegmentSummary {
+interface SegmentSummary {
   readonly documents: number;
   /** UTF-16 units of all texts. */
   readonly chars: number;
@@ -42,7 +42,7 @@ export interface SegmentSummary {
 }
 
 /** The same with its pages, as it is written. */
-export interface Directory extends SegmentSummary {
+interface Directory extends SegmentSummary {
   /** The first key of every page beside its part. */
   readonly keyPages: readonly Part[];
   readonly firstKeys: readonly string[];

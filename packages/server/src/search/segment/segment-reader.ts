@@ -1,6 +1,6 @@
 /**
- * Asks a segment which of its blocks may hold what a pattern demands. The answer may name too many, never too few; undefined
- * means that it cannot tell, or not cheaply, and that all of them may.
+ * Asks a segment which of its blocks may match a pattern. The answer may name too many, never too few; undefined means
+ * that it cannot tell, or not cheaply, and that all of them may.
  */
 
 import type { Demand, SearchQuery } from "@blockyard/kernel";

@@ -21,7 +21,7 @@ const PATH = "\u0003";
 const KIND = "\u0004";
 const CONVERSATION = "\u0005";
 
-export type UnitClass = 0 | 1 | 2 | 3;
+type UnitClass = 0 | 1 | 2 | 3;
 const SPACE = 0;
 const WORD = 1;
 const PUNCTUATION = 2;
@@ -43,7 +43,7 @@ export interface Piece {
 }
 
 /** Where `visit` finds a key: bytes from 0 to `length` of the buffer, which is used again. */
-export type KeyVisitor = (bytes: Uint8Array, length: number, hash: number) => void;
+type KeyVisitor = (bytes: Uint8Array, length: number, hash: number) => void;
 
 const scratch = new Uint8Array(4 + MAX_RUN_UNITS * 3);
 

@@ -1,6 +1,6 @@
 /**
- * How a server becomes one node of several: where its store can be shared, it joins the others, over NATS if it was told of
- * a broker; where it cannot, it is alone and clears up after its last life by itself.
+ * How a server becomes one of several nodes. If its store can be shared, it joins the others, over NATS if a broker is
+ * configured. Otherwise it is alone and closes what its last process left open.
  */
 
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { holdLock, type Lock } from "../sqlite/lock.ts";
 /** Under which name the server closes what was left open. */
 const AGENT = "blockyard";
 
-export interface Joined {
+interface Joined {
   readonly nodes: Nodes | undefined;
   /** Leaves: everything that this node ran has ended. */
   leave(): Promise<void>;

@@ -1,13 +1,13 @@
 /** Bounds of messages between nodes. */
 
 // NATS
-/** How long after a lost connection the broker is tried again. */
+/** Delay before a lost connection to the broker is retried. */
 export const BROKER_RETRY_MS = 500;
 export const BROKER_PING_MS = 5_000;
-/** What was sent and not yet taken by the broker; more is dropped. */
+/** Data sent but not yet accepted by the broker; more is dropped. */
 export const WAITING_BYTES = 1024 * 1024;
 
-// Word
-/** Hints in one word: it must fit into what a broker takes as one message. */
+// Message
+/** Hints in one message: it must fit the broker's limit. */
 export const HINTS_PER_WORD = 1_000;
 export const WORD_BYTES = 512 * 1024;

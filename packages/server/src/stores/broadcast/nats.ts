@@ -1,15 +1,15 @@
 /**
- * The broadcast over NATS: one subject per store, core messages only, nothing kept by the broker.
+ * The broadcast over NATS: one subject per store, core messages only, nothing stored by the broker.
  *
- * A broker that is not there, goes away or stands still costs nothing but the wait until nodes look for themselves: what
- * cannot be sent at once is dropped, and the connection is tried again for ever. Nobody waits for it, also not the start.
+ * A broker that is missing, disconnects or hangs costs nothing but the wait until nodes poll: what cannot be sent at
+ * once is dropped, and the connection is retried for ever. Nothing waits for it, not even the start.
  */
 
-import type { Broadcast, Word } from "@blockyard/kernel";
+import type { Broadcast, BroadcastMessage } from "@blockyard/kernel";
 import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
 import type { Log } from "../../system/log.ts";
 import { BROKER_PING_MS, BROKER_RETRY_MS, WAITING_BYTES } from "./limits.ts";
-import { decodeWord, encodeWord } from "./word.ts";
+import { decodeMessage, encodeMessage } from "./message.ts";
 
 /** `store`: the epoch of the store that the nodes share; brokers may serve several. */
 export function natsBroadcast(url: string, store: string, log: Log, secret?: string): Broadcast {
@@ -21,7 +21,7 @@ class NatsBroadcast implements Broadcast {
   readonly #subject: string;
   readonly #log: Log;
   readonly #secret: string | undefined;
-  readonly #listeners = new Set<(word: Word) => void>();
+  readonly #listeners = new Set<(message: BroadcastMessage) => void>();
   #nats: NatsConnection | undefined;
   #isUp = false;
   #isClosed = false;
@@ -35,16 +35,16 @@ class NatsBroadcast implements Broadcast {
     void this.#connect();
   }
 
-  send(word: Word): void {
+  send(message: BroadcastMessage): void {
     const nats = this.#nats;
     if (!nats || !this.#isUp || this.#waitingBytes > WAITING_BYTES) return;
-    for (const bytes of encodeWord(word, this.#secret)) {
+    for (const bytes of encodeMessage(message, this.#secret)) {
       nats.publish(this.#subject, bytes);
       this.#count(nats, bytes.byteLength);
     }
   }
 
-  listen(listener: (word: Word) => void): () => void {
+  listen(listener: (message: BroadcastMessage) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -92,8 +92,8 @@ class NatsBroadcast implements Broadcast {
     this.#log("info", "connected to NATS", {});
     nats.subscribe(this.#subject, {
       callback: (error, message) => {
-        const word = error ? undefined : decodeWord(message.data, this.#secret);
-        if (word) for (const listener of this.#listeners) listener(word);
+        const known = error ? undefined : decodeMessage(message.data, this.#secret);
+        if (known) for (const listener of this.#listeners) listener(known);
       },
     });
   }

@@ -64,7 +64,7 @@ export function readOp(reader: ByteReader, conversation: ConversationId, block: 
 }
 
 /** The columns of a block's row that queries look at; everything else is in the record. */
-export interface BlockColumns {
+interface BlockColumns {
   readonly id: BlockId;
   readonly conversation: ConversationId;
   readonly born: number;

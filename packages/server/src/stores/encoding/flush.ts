@@ -1,6 +1,7 @@
 /**
- * Flushing: writing heads (memtable.ts) into the tables, inside a transaction that the caller has begun. The heads
- * themselves are told only after the transaction was committed. Also the way back: what the tables have of an owner.
+ * Flushing: writes heads (memtable.ts) into the tables, inside a transaction that the caller has begun. The heads
+ * themselves are updated only after the transaction was committed. Also the reverse: reads an owner's data from the
+ * tables.
  */
 
 import type { Compacted, LogPoint, Op } from "@blockyard/kernel";
@@ -16,7 +17,7 @@ import { chunksToMerge, decodeOps, encodeOps, mergeRuns } from "./runs.ts";
 /** What is encoded here goes into a row at once: one after the other may use the same memory. */
 const scratch = new ByteWriter();
 
-export interface Slice {
+interface Slice {
   readonly maxHeads: number;
   readonly maxBytes: number;
   /** Heads whose changes begin before this journal row are flushed whatever they have, so that it can be emptied. */
@@ -67,7 +68,7 @@ export function rewriteOps(tables: Tables, row: number, ops: readonly Op[]): voi
 }
 
 /** A block as far as the tables have it; `pending`: what they lack. */
-export type StoredHead = Pick<BlockHead, "row" | "record" | "pending">;
+type StoredHead = Pick<BlockHead, "row" | "record" | "pending">;
 
 /**
  * A block's ops in the tables, from the chunks that end after a point. They must be complete: whatever a damaged key has

@@ -1,6 +1,6 @@
 /**
- * Compacting: a block's first ops replaced by what they came to, in one transaction under the lock of the block's row. Chunks
- * behind the compaction stay as they are.
+ * Compacting: replaces a block's first ops by their result, in one transaction under the lock of the block's row.
+ * Chunks after the compaction do not change.
  */
 
 import type { Compacted } from "@blockyard/kernel";

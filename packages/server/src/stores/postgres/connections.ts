@@ -1,9 +1,9 @@
 /**
- * Connections to one PostgreSQL database: a bounded number, each looked at once before it is used, each given back or
- * thrown away. Says what holds of every connection (durable commits, the same database as before), and how often a lost
- * one is replaced.
+ * Connections to one PostgreSQL database: a bounded number, each checked once before it is used, then returned or
+ * closed. It verifies what must hold for every connection (durable commits, the same database as before), and limits
+ * how often a lost one is replaced.
  *
- * Invariant: whoever holds a connection is alone on it. After any failure on the way to the server it is not used again.
+ * Invariant: a connection has one user at a time. After any failure on the way to the server it is not used again.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -28,9 +28,9 @@ const WAITS_MS = [0, 50, 100, 200, 400, 800] as const;
 
 const MIN_VERSION = 13;
 
-export type Row = Readonly<Record<string, unknown>>;
+type Row = Readonly<Record<string, unknown>>;
 
-export interface Statement {
+interface Statement {
   /** Statements with a name are planned once per connection: one name, one text. */
   readonly name?: string;
   readonly text: string;
@@ -202,7 +202,7 @@ export class Connections {
   }
 }
 
-export interface Settings {
+interface Settings {
   readonly version: number;
   readonly durable: string;
   readonly fsync: string;

@@ -1,8 +1,7 @@
 /**
- * Deleted conversations on PostgreSQL: a table of entries, which stay when the conversation is gone. Removing is one transaction
- * under the lock of the conversation's row. Blobs that nobody names any more are removed behind it; whichever node comes by next
- * goes on with that. What PostgreSQL itself keeps of deleted rows, in its pages until they are vacuumed and in its log, is up to the
- * server.
+ * Deleted conversations on PostgreSQL: a table of entries, which stay when the conversation is gone. Removing is one
+ * transaction under the lock of the conversation's row. Blobs that no block names any more are removed afterwards, by
+ * whichever node gets there first. PostgreSQL itself cleans deleted rows from its pages (vacuum) and its log.
  */
 
 import type { Deletion, DeletionLog } from "@blockyard/kernel";

@@ -1,11 +1,11 @@
 /**
- * Gathering: what a stream has left in many small chunks becomes few large ones, and a finished block gets its search
- * filter. In the background, a few blocks and one short transaction at a time, by whichever node comes first; the block's
- * `loose` says what is to be done, so that nothing is forgotten where a node ends. Nobody waits for the device here: what
- * a crash undoes of it is done again.
+ * Gathering: merges the many small chunks of a stream into few large ones, and gives a finished block its search
+ * filter. In the background, a few blocks and one short transaction at a time, by whichever node gets there first. The
+ * block's `loose` records the pending work, so nothing is forgotten if a node ends. It does not wait for the device:
+ * work that a crash undoes is done again.
  *
- * A chunk that is full is left alone, so that every byte is rewritten a bounded number of times. Never changes what a
- * block is: ops come back as before, appends of one unit as runs.
+ * A full chunk is left alone, so every byte is rewritten a bounded number of times. It never changes a block: the same
+ * ops are returned, appends of one undo step as runs.
  */
 
 import { FULL_CHUNK_BYTES } from "../encoding/limits.ts";

@@ -28,7 +28,7 @@ export interface RawPart {
   readonly bytes: Uint8Array;
 }
 
-export interface Group {
+interface Group {
   readonly commits: readonly Commit[];
   /** Planned here, when nobody else can write to their conversations any more. */
   readonly turned: readonly TurnedCommit[];

@@ -31,7 +31,7 @@ const MISSED = `WITH c AS (SELECT c.id, c.name, c.seq, c.body, u.since FROM unne
   ORDER BY what, born, last`;
 
 /** Of each conversation what it stands at here. */
-export type Known = ReadonlyMap<ConversationId, number>;
+type Known = ReadonlyMap<ConversationId, number>;
 
 /** Where nothing was committed, or where there is no such conversation, there is nothing. */
 export async function readMissed(

@@ -29,7 +29,7 @@ const OUTLINE = `SELECT c.name, b.conversation, b.born, b.created_at, b.kind, b.
   f.body AS filter FROM blockyard.block b JOIN blockyard.conversation c ON c.id = b.conversation
   LEFT JOIN blockyard.filter f ON f.conversation = b.conversation AND f.born = b.born AND b.filtered >= b.texted`;
 
-export interface Known {
+interface Known {
   readonly conversation: number;
   readonly born: number;
   chars: number;

@@ -1,10 +1,10 @@
 /**
- * The store on PostgreSQL: any number of nodes on one database, each conversation's row the sequencer of its ops, a commit
- * acknowledged when the server has it on its device. Nothing is kept here that the database does not have, except
- * what saves a look (versions.ts).
+ * The store on PostgreSQL: any number of nodes on one database, each conversation's row the sequencer of its ops, a
+ * commit acknowledged when the server has it on its device. Nothing is kept here that the database does not have,
+ * except a cache that saves queries (versions.ts).
  *
- * Not here: commits (writer.ts, group.ts), queries (query.ts), tables (schema.ts), what is done in the background (gather.ts),
- * the search thread (search.worker.ts), and how a node hears of what another one has committed.
+ * Not here: commits (writer.ts, group.ts), queries (query.ts), tables (schema.ts), background work (gather.ts), the
+ * search thread (search.worker.ts), and how a node learns of other nodes' commits.
  */
 
 import { randomBytes } from "node:crypto";

@@ -43,7 +43,7 @@ export async function readBlock(connection: Connection, id: BlockId): Promise<Bl
 }
 
 /** A block's log, as far as it was asked for. */
-export interface StoredLog {
+interface StoredLog {
   readonly conversation: ConversationId;
   readonly row: number;
   readonly version: number;
@@ -162,7 +162,7 @@ export async function queryBlocks(connection: Connection, query: BlockQuery): Pr
   return rows.map(openBlock);
 }
 
-export function pathConditions(prefix: string, value: (of: unknown) => string): string[] {
+function pathConditions(prefix: string, value: (of: unknown) => string): string[] {
   const range = pathRange(prefix);
   if (range === undefined) return ["b.path IS NOT NULL"];
   const indexed = "substr(b.path, 1, 512)";

@@ -89,7 +89,7 @@ const STORAGE = ["chunk", "fold", "filter", "raw_chunk", "blob"]
 /** A step brings a database from the version that is its place in the list, plus one, to the next. */
 const MIGRATIONS: readonly string[] = [AUDIT_TABLES, DELETION_TABLES];
 
-export interface Opened {
+interface Opened {
   readonly epoch: string;
   readonly place: string;
 }

@@ -1,7 +1,7 @@
 /**
- * The versions of blocks as they were when their conversation stood at a number, so that a stream's next append needs no
- * look at its block. What is known holds exactly as long as the conversation stands there: whoever writes to a block
- * moves its conversation, on whatever node.
+ * The versions of blocks at a conversation's sequence number, so that a stream's next append needs no query for its
+ * block. An entry is valid exactly as long as the conversation is at that number: any write to a block moves its
+ * conversation, on whatever node.
  */
 
 import type { BlockId, Commit, ConversationId, Missed } from "@blockyard/kernel";

@@ -54,7 +54,7 @@ export class Batch implements Before {
     return this.#addStreamed(commit) ?? this.#addAny(commit);
   }
 
-  /** The short way, for what streams write: one append to a block that is known, in a conversation that is. */
+  /** The fast path for streams: one append to a known block in a known conversation. */
   #addStreamed(commit: Commit): CommitAnswer | undefined {
     const { conversation, expectedSeq, ops, blocks, record } = commit;
     const block = blocks[0];

@@ -1,10 +1,11 @@
 /**
  * Deleted conversations in SQLite. An entry is a row of `meta`, `deleted:<id>`; it stays when the conversation is gone.
  *
- * Removing is one transaction: it takes the conversation's row away, by which everything else of it is found, and says so in
- * the entry. The rest (blocks, chunks, raw runs, blobs that nobody else names) is cleared in small steps behind it, so that
- * writers do not wait; whoever opens the database next goes on with it. The last step gives the freed pages back and empties the
- * log: then no page of the file has any of the text. Cells are overwritten as they are deleted (`secure_delete = FAST`).
+ * Removing is one transaction: it deletes the conversation's row, through which everything else of it is found, and
+ * records that in the entry. The rest (blocks, chunks, raw streams, blobs that no other block names) is cleared in
+ * small steps afterwards, so that writers do not wait; the next process that opens the database continues it. The last
+ * step returns the freed pages and empties the log: then no page of the file has any of the text. Cells are overwritten
+ * as they are deleted (`secure_delete = FAST`).
  */
 
 import type { DatabaseSync } from "node:sqlite";
@@ -26,7 +27,7 @@ interface Entry extends Omit<Deletion, "conversation"> {
   readonly blobs?: readonly string[];
 }
 
-export interface DeletionHost {
+interface DeletionHost {
   readonly db: DatabaseSync;
   readonly tables: Tables;
   readonly memtable: Memtable;

@@ -1,6 +1,6 @@
 /**
- * Takes whole conversations out of a database file that nobody has open and that was closed as it should be: for repairs, which
- * work on a copy (restore.ts). Their numbers stay unused, and the copy gets an epoch of its own.
+ * Removes whole conversations from a cleanly closed database file that nobody has open: for repairs, which work on a
+ * copy (restore.ts). Their numbers stay unused, and the copy gets its own epoch.
  */
 
 import type { ConversationId } from "@blockyard/kernel";

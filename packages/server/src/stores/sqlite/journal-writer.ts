@@ -20,7 +20,7 @@ import type { Tables } from "./tables.ts";
 
 const COMMITTED: CommitAnswer = { type: "committed" };
 
-export interface JournalWriterOptions {
+interface JournalWriterOptions {
   readonly db: DatabaseSync;
   readonly tables: Tables;
   readonly memtable: Memtable;

@@ -22,7 +22,7 @@ import type { AnyHead, Memtable } from "./memtable.ts";
 import { transaction } from "./schema.ts";
 import type { Tables } from "./tables.ts";
 
-export interface FlushOptions {
+interface FlushOptions {
   readonly db: DatabaseSync;
   readonly tables: Tables;
   readonly memtable: Memtable;

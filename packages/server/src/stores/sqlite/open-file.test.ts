@@ -31,7 +31,7 @@ interface Taken {
 const WAYS: readonly (readonly [string, (taken: Taken) => void])[] = [
   ["deleted", ({ path }) => rmSync(path)],
   ["replaced", ({ path, older }) => renameSync(older, path)],
-  ["parted from its log", ({ path }) => rmSync(`${path}-wal`)],
+  ["separated from its log", ({ path }) => rmSync(`${path}-wal`)],
   ["emptied", ({ path }) => truncateSync(path, 0)],
   ["overwritten", ({ path, older }) => copyFileSync(older, path)],
 ];
@@ -64,7 +64,7 @@ it.each(WAYS)("[S46] a database that was %s is written no more, and that is said
   await store.close();
   // What is there instead is left as it was found.
   const left = statSync(path, { throwIfNoEntry: false });
-  if (way !== "parted from its log") expect(left?.mtimeMs).toBe(file?.mtimeMs);
+  if (way !== "separated from its log") expect(left?.mtimeMs).toBe(file?.mtimeMs);
   // A log of another file would be brought into it at the next opening.
   expect(existsSync(`${path}-wal`)).toBe(false);
 });

@@ -18,7 +18,7 @@ import { FOLDER_TICK_NS } from "./limits.ts";
  * What became of it. In the first three cases everything written is in a file that this process still has open; in the
  * others the file itself is not what it was.
  */
-export type Loss = "deleted" | "replaced" | "parted from its log" | "emptied" | "overwritten";
+export type Loss = "deleted" | "replaced" | "separated from its log" | "emptied" | "overwritten";
 
 export function isWholeLoss(loss: Loss): boolean {
   return loss !== "emptied" && loss !== "overwritten";
@@ -64,7 +64,7 @@ export class OpenFile {
     if (!isSame(now, this.#file)) return "replaced";
     if (now.size === 0n) return "emptied";
     if (now.mtimeNs !== this.#file.mtimeNs && !this.#isTouched(now)) return "overwritten";
-    return this.#isParted() ? "parted from its log" : undefined;
+    return this.#isParted() ? "separated from its log" : undefined;
   }
 
   #isParted(): boolean {

@@ -1,6 +1,6 @@
 /**
- * A look at a database that no server has open, without changing it: is every page where it belongs? For the doctor;
- * what a start checks is in integrity.ts.
+ * Checks a database that no server has open, without changing it: is every page where it belongs? For the doctor;
+ * integrity.ts has the checks of a start.
  */
 
 import { DatabaseSync } from "node:sqlite";
@@ -8,7 +8,7 @@ import { StoreError } from "@blockyard/kernel/plain";
 import { asFault } from "../encoding/fault.ts";
 import { holdLock } from "./lock.ts";
 
-export type QuickCheck =
+type QuickCheck =
   | { readonly is: "sound" }
   | { readonly is: "in use" }
   | { readonly is: "damaged"; readonly why: string }

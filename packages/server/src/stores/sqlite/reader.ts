@@ -1,8 +1,8 @@
 /**
- * The database as another thread reads it: a connection of its own that cannot write, one snapshot at a time. It sees
- * what is flushed in the tables; what is in the memtable (memtable.ts) is handed to it by whoever asks.
+ * The database as another thread reads it: a separate read-only connection, one snapshot at a time. It sees what is
+ * flushed to the tables; its caller passes it what is still in the memtable (memtable.ts).
  *
- * Invariant: a snapshot is short. As long as one is open, the log of the writer cannot be emptied behind it.
+ * Invariant: a snapshot is short. As long as one is open, the writer's log cannot be emptied.
  */
 
 import { DatabaseSync } from "node:sqlite";

@@ -1,6 +1,6 @@
 /**
- * What a store does whose database was taken away under it (open-file.ts): it writes nothing more, says so with every
- * refusal, and copies what it still has open, which is everything that was acknowledged, to a file beside it.
+ * What a store does if its database is removed while it is open (open-file.ts): it stops writing, says so with every
+ * refusal, and copies its open file, which has everything that was acknowledged, to a file beside it.
  */
 
 import { renameSync, rmSync } from "node:fs";

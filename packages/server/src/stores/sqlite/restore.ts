@@ -18,7 +18,7 @@ import { holdLock } from "./lock.ts";
 import { finishRestore, hasDatabase, removeRestoring, restoredPath, restoringFolder } from "./restored.ts";
 import { openSqliteStore } from "./sqlite.ts";
 
-export interface RestoreOptions {
+interface RestoreOptions {
   /** Also where there is a database. */
   readonly replace?: boolean;
   /** Repairs the copy, which nobody has open, before it takes the place. What it throws ends the restore, and changes nothing. */

@@ -87,8 +87,8 @@ const SCHEMA = [
 ] as const;
 
 /** A step brings a database from the version that is its place in the list, plus one, to the next. */
-export type Migration = (db: DatabaseSync) => void;
-export const MIGRATIONS: readonly Migration[] = [
+type Migration = (db: DatabaseSync) => void;
+const MIGRATIONS: readonly Migration[] = [
   (db) => {
     for (const statement of AUDIT_SCHEMA) db.exec(statement);
   },

@@ -32,7 +32,7 @@ export interface Answered {
   readonly failure?: Failure | undefined;
 }
 
-export interface AskingOptions {
+interface AskingOptions {
   readonly api: Api;
   readonly writing: Writing;
   readonly env: Env;
@@ -131,7 +131,7 @@ export class Asking {
   async #retract(keys: readonly BlockKey[]): Promise<void> {
     if (keys.length === 0) return;
     const { writing } = this.#options;
-    await writing.settle();
+    await writing.drain();
     await writing.prune(keys);
   }
 

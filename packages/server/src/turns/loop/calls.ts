@@ -27,7 +27,7 @@ import { effectsOf } from "./tools/effects.ts";
 import { failed, type LoopTool, type ToolRun } from "./tools/tool.ts";
 import type { Writing } from "./writing.ts";
 
-export interface CallsOptions {
+interface CallsOptions {
   readonly env: Env;
   readonly writing: Writing;
   readonly tools: ReadonlyMap<string, LoopTool>;

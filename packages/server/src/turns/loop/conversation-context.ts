@@ -1,6 +1,6 @@
 /**
- * conversation.context: what a model would be sent now, for programs with a loop of their own. The messages are those that
- * the built-in loop sends, in names that no provider owns; what a provider wants them to be called is up to the program.
+ * conversation.context: what a model would be sent now, for programs with their own loop. The messages are those that
+ * the built-in loop sends, in provider-neutral names; the program converts them to a provider's format.
  */
 
 import { type Answer, isProblem, type Json, limits, problem, snapshotView, tool } from "@blockyard/kernel";

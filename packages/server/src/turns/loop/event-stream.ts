@@ -7,7 +7,7 @@ import type { Json } from "@blockyard/kernel";
 import { END_MARKER, LineReader, parseJson, type SseItem, SseReader } from "@blockyard/providers";
 import { bounds } from "./limits.ts";
 
-export interface StreamRequest {
+interface StreamRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: object;

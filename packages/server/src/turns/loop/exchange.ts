@@ -1,9 +1,9 @@
 /**
- * The exchange: what a model is sent, whoever the provider is. Messages that take turns, made of parts; and the rules
- * that every API insists on, checked before anything is sent, because a provider's refusal names a position in a request
- * that nobody sees.
+ * The exchange: what a model is sent, for any provider. Messages with alternating roles, made of parts; and the rules
+ * of every API, checked before anything is sent, because a provider's refusal names a position in a request that nobody
+ * sees.
  *
- * It says nothing about where parts come from (context.ts) or how a provider writes them (anthropic.ts, openai.ts).
+ * It does not know where parts come from (context.ts) or how a provider formats them (anthropic.ts, openai.ts).
  */
 
 import { type JsonObject, type Problem, problem } from "@blockyard/kernel";
@@ -14,12 +14,12 @@ export interface Picture {
   readonly data: string;
 }
 
-export interface TextPart {
+interface TextPart {
   readonly type: "text";
   readonly text: string;
 }
 
-export interface ImagePart {
+interface ImagePart {
   readonly type: "image";
   readonly picture: Picture;
 }
@@ -87,11 +87,11 @@ function checkAssistant(
   next: Message | undefined,
   ids: Set<string>,
 ): string | undefined {
-  if (parts.length === 0) return "a message without parts";
-  if (parts.at(-1)?.type === "thinking") return "reasoning that nothing follows";
+  if (parts.length === 0) return "an empty message";
+  if (parts.at(-1)?.type === "thinking") return "reasoning with nothing after it";
   const calls: string[] = [];
   for (const part of parts) {
-    if (part.type === "text" && isBlank(part.text)) return "a text without words";
+    if (part.type === "text" && isBlank(part.text)) return "a blank text";
     if (part.type === "thinking" && !part.signature && !part.opaque) return "reasoning without a signature";
     if (part.type !== "call") continue;
     if (!NAME.test(part.id) || !NAME.test(part.name))
@@ -105,18 +105,18 @@ function checkAssistant(
   const answered = results.map(({ id }) => id);
   return calls.length === answered.length && calls.every((id, i) => id === answered[i])
     ? undefined
-    : `calls ${calls.join(", ")} with the results ${answered.join(", ") || "of none"}`;
+    : `calls ${calls.join(", ")} with the results ${answered.join(", ") || "none"}`;
 }
 
 function checkUser(parts: readonly UserPart[], before: Message | undefined): string | undefined {
-  if (parts.length === 0) return "a message without parts";
+  if (parts.length === 0) return "an empty message";
   let isBehindText = false;
   const calls =
     before?.role === "assistant"
       ? new Set(before.parts.flatMap((part) => (part.type === "call" ? [part.id] : [])))
       : new Set<string>();
   for (const part of parts) {
-    if (part.type === "text" && isBlank(part.text)) return "a text without words";
+    if (part.type === "text" && isBlank(part.text)) return "a blank text";
     if (part.type !== "result") {
       isBehindText = true;
       continue;

@@ -29,7 +29,7 @@ import { modelContext } from "./model-context.ts";
 import type { LoopTool } from "./tools/tool.ts";
 import { type TurnOutcome, Writing } from "./writing.ts";
 
-export interface LoopOptions {
+interface LoopOptions {
   readonly kernel: Kernel;
   readonly api: Api;
   readonly tools: readonly LoopTool[];
@@ -125,7 +125,7 @@ export class LoopRun implements Run {
       const answered = await asking.answer({ exchange, tools, model, maxTokens });
       const end = await this.#follow(answered);
       if (end !== undefined) return end;
-      const lost = await this.#writing.settle();
+      const lost = await this.#writing.drain();
       if (lost) return { status: "error", reason: "failed", error: lost.message };
     }
     const error = `Stopped after ${LOOP_ROUNDS} rounds of tool calls. Send another message to continue`;

@@ -1,6 +1,6 @@
 /**
- * What a model would be sent now: the blocks of a conversation's context, and the exchange that they come to. The built-in
- * loop asks with it, and `conversation.context` gives it to whoever has a loop of its own: both see the same.
+ * What a model would be sent now: the blocks of a conversation's context, and the resulting exchange. The built-in loop
+ * uses it, and `conversation.context` returns it to programs with their own loop: both see the same.
  */
 
 import {
@@ -17,7 +17,7 @@ import { signed } from "../voices.ts";
 import { type ContextRules, exchangeOf } from "./context.ts";
 import type { Exchange } from "./exchange.ts";
 
-export interface ContextRequest extends ContextRules {
+interface ContextRequest extends ContextRules {
   readonly conversation: ConversationId;
   /** Up to this block; by default up to the conversation's head. */
   readonly head?: BlockId | undefined;

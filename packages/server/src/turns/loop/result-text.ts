@@ -1,6 +1,6 @@
 /**
- * What a model reads of a block: a tool's result in words, an included block with its origin. Always made from the block
- * as it stands, so that an edit of a result is what the next request says.
+ * A block as a model reads it: a tool's result as text, an included block with its origin. Always made from the current
+ * block, so that an edited result is what the next request contains.
  */
 
 import type { Block, Kind, WholeBlock } from "@blockyard/kernel";

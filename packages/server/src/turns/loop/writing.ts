@@ -38,7 +38,7 @@ export interface TurnOutcome {
   readonly error?: string | undefined;
 }
 
-export interface Said {
+interface Said {
   readonly text: string;
   readonly metadata: JsonObject;
 }
@@ -86,7 +86,7 @@ export class Writing {
 
   /**
    * An adapter's events, or a tool's, in the order in which they came. The end of an adapter's turn is not this turn's.
-   * Never rejects, since not everybody waits for it: what is lost is told by `settle` and `end`.
+   * Never rejects, since not everybody waits for it: what is lost is told by `drain` and `end`.
    */
   push(events: readonly BlockEvent[]): Promise<void> {
     const joined = events.flatMap((event) => this.#joined(event));
@@ -124,10 +124,10 @@ export class Writing {
   }
 
   /** Everything pushed so far is durable. */
-  async settle(): Promise<Problem | undefined> {
+  async drain(): Promise<Problem | undefined> {
     await this.#flushRaw();
     await this.#pushing;
-    this.#lost ??= await this.#ingest.settle();
+    this.#lost ??= await this.#ingest.drain();
     return this.#lost;
   }
 

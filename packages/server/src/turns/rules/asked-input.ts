@@ -1,7 +1,7 @@
 /**
- * Whether what a rule compares is all that an agent asks for. A call's input may say more than its command or its files: to leave the
- * agent's own sandbox, other rights, another shell, further arguments, variables. A rule knows nothing of these, and what no rule
- * has seen is asked for.
+ * Whether a rule compares everything that an agent asks for. A call's input may contain more than its command or its
+ * files: leaving the agent's own sandbox, other rights, another shell, further arguments, variables. No rule compares
+ * these, so such a call asks.
  */
 
 import type { Ask, Json, JsonObject } from "@blockyard/kernel";

@@ -1,8 +1,8 @@
 /**
- * How far a rule about a command's first words reaches. By its later words a program can do something else than the first ones say:
- * run another program, obey another configuration, write to a file, reach another machine. Nobody knows all of these, in all
- * spellings: so each program here has the words that are known to be harmless, written as they must stand, and whatever is not among
- * them is asked for. A command with such a word is allowed only as it stands.
+ * How far a rule about a command's first words reaches. Later words can make a program do something else: run another
+ * program, use another configuration, write to a file, reach another machine. Nobody knows all of these, in all
+ * spellings. So each program here has a list of words that are known to be harmless, in their exact spelling, and any
+ * other word asks. A command with such a word is allowed only as a whole.
  */
 
 import { basename } from "node:path";
@@ -19,6 +19,8 @@ interface Program {
   readonly options: ReadonlySet<string>;
   /** Words that ask all the same, options among them. */
   readonly asks?: (verb: string, word: string) => boolean;
+  /** Its second word, or its third behind a noun, is a program that it starts. */
+  readonly starts?: true;
   /** Whether all words behind the verb together mean something else than the first words say. */
   readonly asksTogether?: (verb: string, rest: readonly string[]) => boolean;
 }
@@ -30,7 +32,7 @@ const EVERYWHERE = set("-- --version --verbose --quiet -q --no-color --color --j
 const SCRIPTS = set(
   "--silent -s -v --watch --run --coverage --bail -t --testNamePattern --runInBand --ci --fix --check --write --workspace --workspaces " +
     "-w --if-present --save-dev -D --save -S --save-exact -E --no-save --no-audit --no-fund --prefer-offline --omit --include " +
-    "--legacy-peer-deps --frozen-lockfile --filter -r --recursive --parallel --long --depth",
+    "--legacy-peer-deps --frozen-lockfile --filter --recursive --parallel --long --depth",
 );
 const PACKAGES = set(
   "install i ci add remove test t run run-script start build lint outdated ls list view info why audit",
@@ -44,8 +46,14 @@ export function runsItsWords(program: string): boolean {
   return INTERPRETERS.test(basename(program).toLowerCase());
 }
 
-/** Remotes as git calls them itself: any other word may be a folder of the workspace, whose hooks a push runs. */
-const REMOTES = set("origin upstream");
+/** The remote as git calls it itself: any other word, a number too, may be a folder of the workspace, whose hooks a push runs. */
+const REMOTE = "origin";
+/** Each word that is no option is one more thing to do, unless it is the value of the option before it. */
+const moreGoals = (valued: string): NonNullable<Program["asksTogether"]> => {
+  const options = set(valued);
+  return (_, rest) => rest.some((word, at) => !word.startsWith("-") && !options.has(rest[at - 1] ?? ""));
+};
+
 /** They put a file where a word says. */
 const PUTS_FILES = /^(mv|checkout|restore)$/;
 
@@ -63,6 +71,7 @@ const pip: Program = {
   options: set("-U --upgrade --no-deps --outdated --format -v --no-cache-dir"),
 };
 const python: Program = {
+  starts: true,
   verbs: set("sync add remove lock install tree show run"),
   nouns: set("run"),
   options: set("--dev --group --all-extras --frozen --locked --no-dev --only -v --upgrade -U"),
@@ -90,18 +99,20 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
         "--no-tags --rebase --ff-only --no-ff --autostash --abort --continue --skip --soft --mixed --show-toplevel --abbrev-ref --others " +
         "--exclude-standard --count",
     ),
-    // Another repository, by its address; a branch that is overwritten or deleted there; a strategy, which is a program; a guarded file.
+    // Another repository, by its address; branches that are overwritten or deleted there; a strategy, which is a program; a guarded file.
     asks: (verb, word) =>
+      (verb === "push" && word === "--prune") ||
       (/^(fetch|pull|push)$/.test(verb) && /[:+]|^[./]/.test(word)) ||
       (/^(merge|rebase|pull)$/.test(verb) && word.startsWith("-s")) ||
       (PUTS_FILES.test(verb) && !word.startsWith("-") && guardOfName(word) !== undefined),
     asksTogether: (verb, rest) =>
       /^(fetch|pull|push)$/.test(verb) &&
-      !REMOTES.has(rest.find((word) => !/^(-.*|\d+)$/.test(word)) ?? "origin"),
+      (rest.find((word, at) => !word.startsWith("-") && rest[at - 1] !== "--depth") ?? REMOTE) !== REMOTE,
   },
   npm: scripts,
   pnpm: scripts,
   yarn: {
+    starts: true,
     wholes: set(
       "config exec dlx x node set plugin global create link unplug workspace workspaces policies npm",
     ),
@@ -109,7 +120,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     options: SCRIPTS,
   },
   bun: scripts,
-  npx: { options: SCRIPTS },
+  npx: { starts: true, options: SCRIPTS },
   cargo: {
     verbs: set("build test check clippy fmt run doc bench tree metadata"),
     options: set(
@@ -128,6 +139,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   make: {
     options: set("-j -s --silent -k --keep-going -B --always-make -n"),
     asks: (_, word) => word.includes("="),
+    asksTogether: moreGoals("-j"),
   },
   docker: containers,
   podman: containers,
@@ -136,6 +148,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     options: set(
       "-n --namespace -o --output -l --selector -A --all-namespaces -w --watch --tail --since --previous -c --container --show-labels",
     ),
+    asks: (_, word) => /(^|[,/])secrets?([,/.]|$)/i.test(word),
   },
   gh: forge,
   glab: forge,
@@ -159,11 +172,13 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     options: set(
       "--info --debug --stacktrace -s -i -x --no-daemon --parallel --offline --continue --rerun-tasks --tests -m",
     ),
+    asksTogether: moreGoals("-x --tests"),
   },
   mvn: {
     options: set("-B --batch-mode -o --offline -X -e -U -pl -am -T"),
     // A goal of a plugin, which is fetched and run.
     asks: (_, word) => /[:@]/.test(word),
+    asksTogether: moreGoals("-pl -T"),
   },
   terraform: {
     verbs: set("plan validate fmt version output show"),
@@ -192,7 +207,12 @@ export function firstWords(words: readonly string[], isDeny: boolean): readonly 
 }
 
 function isName(word: string): boolean {
-  return /^[a-z][\w:.-]*$/i.test(word) && !INTERPRETERS.test(word);
+  return /^[a-z][\w:.-]*$/i.test(word) && !INTERPRETERS.test(word.toLowerCase());
+}
+
+/** Whether it starts another program of these, whose own verbs nobody has looked at. */
+function startsAnother({ starts, nouns }: Program, verb: string, what: string): boolean {
+  return starts === true && Object.hasOwn(PROGRAMS, (nouns?.has(verb) ? what : verb).toLowerCase());
 }
 
 /** Whether a command may do something else than its first words say. Of a program that is not known here that is for the rule to say. */
@@ -202,6 +222,7 @@ export function isMoreThanItsVerb(words: readonly string[]): boolean {
   const [, verb = "", ...rest] = words;
   if (program.verbs?.has(verb) === false || program.wholes?.has(verb) === true || verb.startsWith("-"))
     return true;
+  if (startsAnother(program, verb, rest[0] ?? "")) return true;
   return rest.some((word) => !isHarmless(program, verb, word)) || program.asksTogether?.(verb, rest) === true;
 }
 
@@ -212,5 +233,5 @@ function isHarmless({ options, asks }: Program, verb: string, word: string): boo
   return options.has(name) || EVERYWHERE.has(name) || /^-[jU]?\d+$/.test(word);
 }
 
-/** A path that leads out of the folder, by itself or as the value of an option; a file from which further words are read. */
-const ELSEWHERE = /^(-[^=]*=)?(\/|@[./])|(^|[/=])\.\.(\/|$)/;
+/** A path that leads out of the folder, by itself or as the value of an option; an address; a file from which further words are read. */
+const ELSEWHERE = /^(-[^=]*=)?(\/|@[./]|[a-z][a-z\d+.-]*:\/\/)|(^|[/=])\.\.(\/|$)/i;

@@ -1,9 +1,10 @@
 /**
- * What changed in a turn's folder without the agent's saying so, such as files that its shell commands wrote. The folder is compared
- * before and after the turn; what the turn's own file changes show is left out, and the rest is one more file change at its end.
+ * Changes in a turn's folder that the agent did not report, such as files that its shell commands wrote. The folder is
+ * compared before and after the turn; changes that the turn's own file changes show are left out, and the rest is one
+ * more file change at its end.
  *
- * It says what was seen, not who did it: another program may have written to the folder meanwhile. What may hold secrets is named
- * without its text.
+ * It says what changed, not who did it: another program may have written to the folder meanwhile. Files that may hold
+ * secrets are named without their text.
  */
 
 import { relative, resolve } from "node:path";

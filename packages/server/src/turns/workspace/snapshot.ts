@@ -1,10 +1,11 @@
 /**
- * What the files of a repository are at one moment: of each its size and time, and enough of its text to say later what has
- * changed. What git tracks and nobody has touched is in git already; of everything else the text is held, up to a bound.
+ * A snapshot of a repository's files: size and time of each, and enough text to tell later what has changed. Tracked
+ * and unchanged files are in git already; the text of all others is kept, up to a limit.
  *
- * Git is only asked what it knows (`ls-files`, `cat-file`): it neither runs anything that the folder configures, nor fetches what it lacks, nor
- * writes to the index. What it names is whoever's made the repository: only files of the folder are looked at, not where links lead.
- * A folder without a repository, with too many files, or whose git takes too long has no snapshot.
+ * Git is only queried (`ls-files`, `cat-file`): it neither runs anything that the folder configures, nor fetches
+ * missing objects, nor writes to the index. Its answers depend on the repository's author, so only files in the folder
+ * are read, not the targets of links. A folder without a repository, with too many files, or whose git is too slow has
+ * no snapshot.
  */
 
 import { isUtf8 } from "node:buffer";

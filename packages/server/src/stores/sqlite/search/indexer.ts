@@ -27,14 +27,14 @@ import { type BlockOutline, type ConversationState, outlineOf, type StoreReader 
 import { IndexFolder, type Segment } from "./index-folder.ts";
 
 /** A block that is not in the index as it is. */
-export interface FreshBlock extends BlockOutline {
+interface FreshBlock extends BlockOutline {
   /** How often it has changed since it is here, and before which segment it did last. */
   readonly changes: number;
   readonly round: number;
 }
 
 /** A conversation with blocks that are not in the index: those that have changed after `after`. */
-export interface Backlog extends ConversationState {
+interface Backlog extends ConversationState {
   readonly after: number;
 }
 

@@ -1,12 +1,13 @@
 /**
- * The owner's answer to an ask, as the agent gets it. Which option is meant goes by what the owner chose, then by the option's
- * kind; ids are the agent's own. Leave is never taken from a question's options, and a question is never answered by leave alone.
+ * The owner's answer to an ask, in the form that the agent expects. The option is found by the owner's choice, then by
+ * its kind; ids are the agent's own. An approval never picks a question's option, and a question is never answered by
+ * an approval alone.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 import type { Answer } from "../../run.ts";
 
-export const CANCELLED: JsonObject = { outcome: { outcome: "cancelled" } };
+const CANCELLED: JsonObject = { outcome: { outcome: "cancelled" } };
 
 type Given = Pick<Answer, "allow" | "shown" | "answer">;
 

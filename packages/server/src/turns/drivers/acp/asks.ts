@@ -1,6 +1,6 @@
 /**
- * What an ACP agent asks and waits for, by the ids of its requests. Each request is answered once: by the owner, or as cancelled
- * where it cannot be shown, its call has ended, or the turn is stopped.
+ * An ACP agent's open requests, by id. Each request is answered once: by the owner, or as cancelled if it cannot be
+ * shown, its call has ended, or the turn is stopped.
  */
 
 import type { BlockEvent, BlockKey } from "@blockyard/kernel";

@@ -31,7 +31,7 @@ export interface Listener {
   settled(): Promise<void>;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly env: Env;
   readonly tracker: ProcessTracker;
   readonly graceMs?: number | undefined;

@@ -17,7 +17,7 @@ import { type AcpOptions, AcpRun, type Idle } from "./run.ts";
 import { type Choice, modelsIn } from "./settings.ts";
 
 /** What the protocol lets an agent do; what one of them lacks shows when it is asked for, or is in its line of agents.ts. */
-export const ACP_ABILITIES: Abilities = {
+const ACP_ABILITIES: Abilities = {
   resumes: true,
   staysAlive: true,
   asks: ["permission", "question", "plan", "elicitation"],
@@ -35,7 +35,7 @@ export const ACP_ABILITIES: Abilities = {
   servers: false,
 };
 
-export interface AcpDriverOptions extends AcpOptions {
+interface AcpDriverOptions extends AcpOptions {
   readonly idleMs?: number | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What an agent over ACP tells of itself: what its session said when it began, and what it has said since. Nothing is asked.
+ * What an agent over ACP reports about itself: what its session said when it began, and since. It sends no requests.
  */
 
 import type { JsonObject } from "@blockyard/kernel";

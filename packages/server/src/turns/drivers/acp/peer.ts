@@ -11,7 +11,7 @@ import type { Json, JsonObject } from "@blockyard/kernel";
 import { type Direction, isObject, parseJson } from "@blockyard/providers";
 import { OPEN_REQUESTS } from "./limits.ts";
 
-export interface Failure {
+interface Failure {
   readonly code: number | undefined;
   readonly message: string;
   readonly data?: Json;
@@ -28,7 +28,7 @@ type Asked = { readonly method: string; readonly params: JsonObject };
 /** What JSON-RPC lets one side send: a request, a notification, an answer. */
 type Message = { readonly jsonrpc: "2.0" } & (Asked | (Id & (Asked | Parameters<Respond>[0])));
 
-export interface PeerOptions {
+interface PeerOptions {
   readonly write: (line: string) => void;
   /** Told every line, before it is acted on. */
   readonly onLine: (dir: Direction, line: string) => void;

@@ -1,6 +1,6 @@
 /**
- * Modes and models of a session: what an agent calls them, and how they are set. Agents have them in three ways (modes, config
- * options, the older `models`); a word of ours is matched with what the agent offers, never sent as it is.
+ * Modes and models of a session: their names in the agent, and how they are set. Agents have them in three forms
+ * (modes, config options, the older `models`); our names are matched with what the agent offers, never sent unchanged.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";

@@ -1,6 +1,7 @@
 /**
- * The driver of Claude Code: one process per conversation, which lives on between turns within bounds, with what it runs in the
- * background, and is started again with its session where it has ended. What happens in a turn is run.ts', between turns rest.ts'.
+ * The driver of Claude Code: one process per conversation, which stays alive between turns within limits, with its
+ * background tasks, and is restarted with its session if it has ended. run.ts handles turns, rest.ts the time between
+ * them.
  */
 
 import { randomUUID } from "node:crypto";
@@ -36,7 +37,7 @@ import { ClaudeRest } from "./rest.ts";
 import { ClaudeRun } from "./run.ts";
 import { isContinuedElsewhere } from "./session-file.ts";
 
-export const CLAUDE_ABILITIES: Abilities = {
+const CLAUDE_ABILITIES: Abilities = {
   resumes: true,
   staysAlive: true,
   asks: ["permission", "question", "plan", "elicitation"],

@@ -1,6 +1,6 @@
 /**
- * What Claude Code tells of itself: its commands, models, mode, context, limits, servers and background tasks. Asking makes no request
- * to the model, except that a model which it does not list is looked up.
+ * What Claude Code reports about itself: its commands, models, mode, context, limits, servers and background tasks.
+ * Asking makes no request to the model, except to look up a model that it does not list.
  */
 
 import { isProblem, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";
@@ -92,7 +92,7 @@ export async function loginOf(peer: ClaudePeer): Promise<Login> {
   return { state: "in", account: words.find(isNamed) };
 }
 
-export const LOGIN =
+const LOGIN =
   "Claude Code is not logged in. Run `claude` in a terminal on this machine, and /login there; or set ANTHROPIC_API_KEY and restart Blockyard";
 
 function isNamed(value: Json | undefined): value is string {

@@ -1,6 +1,7 @@
 /**
- * One process of Claude Code, and what is said to it: lines in both directions, requests of ours with their answers. It outlives
- * turns; whoever runs one listens meanwhile, and between turns rest.ts does. What neither takes is kept for who comes next.
+ * One process of Claude Code, and its protocol: lines in both directions, our requests with their answers. It outlives
+ * turns; the running turn reads its output, and between turns rest.ts does. Output that neither reads is kept for the
+ * next reader.
  */
 
 import { type Env, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";

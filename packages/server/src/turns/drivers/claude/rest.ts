@@ -1,7 +1,7 @@
 /**
- * Claude Code between two turns. What it runs in the background goes on, and the blocks of that are kept up to date. Where it begins
- * something by itself (a command in the background has ended, it had set itself an alarm), it wakes: what it says from there on is kept
- * for the turn that is opened for it.
+ * Claude Code between two turns. Its background tasks continue, and their blocks are kept up to date. If it begins
+ * something by itself (a background command has ended, it had set itself an alarm), it wakes: its output from then on
+ * is kept for the turn that is opened for it.
  */
 
 import type { JsonObject } from "@blockyard/kernel";

@@ -13,7 +13,7 @@ import type { Json } from "@blockyard/kernel";
 import { bounds } from "../limits.ts";
 import { objectOf, parsed } from "./line.ts";
 
-export interface SessionPlace {
+interface SessionPlace {
   /** Of the agent. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;

@@ -12,7 +12,7 @@ import type { Child } from "../../../processes/child.ts";
 
 export type Direction = "in" | "out";
 
-export interface Heard {
+interface Heard {
   /** Every line, before it is acted on. */
   line(dir: Direction, line: string): void;
   notified(method: string, params: JsonObject): void;

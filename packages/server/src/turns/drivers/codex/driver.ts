@@ -21,7 +21,7 @@ import { FirstStart } from "./first-start.ts";
 import { CodexTold } from "./offers.ts";
 import { CodexRun } from "./run.ts";
 
-export const CODEX_ABILITIES: Abilities = {
+const CODEX_ABILITIES: Abilities = {
   ...STREAM,
   asks: ["permission", "question", "elicitation"],
   rules: true,

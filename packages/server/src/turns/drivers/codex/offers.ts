@@ -1,6 +1,7 @@
 /**
- * What Codex tells of itself, asked of a process of its own and remembered for a while: its models with their efforts, skills,
- * limits, MCP servers, and whether somebody is logged in. How full the context is comes from the conversation's last turn.
+ * What Codex reports about itself, queried from a separate process and cached for a while: its models with their
+ * efforts, skills, limits, MCP servers, and whether somebody is logged in. How full the context is comes from the
+ * conversation's last turn.
  */
 
 import {

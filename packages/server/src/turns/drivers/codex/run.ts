@@ -47,7 +47,7 @@ import {
 import { CodexThread } from "./thread.ts";
 import { UsageLimit } from "./usage-limit.ts";
 
-export interface Program {
+interface Program {
   readonly provider: Provider;
   readonly spec: ChildSpec;
   readonly wanted: Wanted;

@@ -1,7 +1,7 @@
 /**
- * What a turn asks of Codex, in its own words: how freely it works, where, with which model, and what it reads.
+ * A turn's settings in Codex's terms: how freely it works, where, with which model, and what it reads.
  *
- * Without a mode nothing is said about approvals and the sandbox: then the user's own configuration of Codex decides.
+ * Without a mode, approvals and sandbox are not set: then the user's own Codex configuration decides.
  */
 
 import type { JsonObject } from "@blockyard/kernel";

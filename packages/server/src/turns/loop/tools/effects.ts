@@ -9,7 +9,7 @@ import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** What is known of the files that a call names. */
-export interface EffectWorld {
+interface EffectWorld {
   readonly workspace: Pick<Workspace, "place" | "guardOf">;
   readonly sandbox?: Pick<Sandbox, "state"> | undefined;
   /** The paths of files of the workspace whose blocks an input names. */
@@ -18,7 +18,7 @@ export interface EffectWorld {
 
 type EffectsOf = (input: unknown, world: EffectWorld) => Promise<readonly Effect[]>;
 
-export const LOOP_EFFECTS: ReadonlyMap<string, EffectsOf> = new Map<string, EffectsOf>([
+const LOOP_EFFECTS: ReadonlyMap<string, EffectsOf> = new Map<string, EffectsOf>([
   ["read", onPath("read")],
   ["write", onPath("write")],
   ["edit", onPath("write")],

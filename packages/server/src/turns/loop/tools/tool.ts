@@ -1,6 +1,7 @@
 /**
- * A built-in tool of the loop: what a model is told of it, and how it runs. What it does to the world, and so what the owner
- * is asked for, is in effects.ts. A tool makes its own result block, of the most exact kind, and may open it while it still runs.
+ * A built-in tool of the loop: its description for the model, and how it runs. effects.ts has its effects, and so what
+ * needs the owner's approval. A tool creates its own result block, of the most specific kind, and may open it while it
+ * still runs.
  */
 
 import type { JsonObject, Kind, Matcher, Problem } from "@blockyard/kernel";

@@ -1,10 +1,10 @@
 /**
- * The workspace as the built-in tools see it: one folder, and nothing outside of it. A path may come from a model, so it is
- * resolved to where it really leads before it is used: no `..`, no link leads out, `.git` is never touched, nor is what
- * the server keeps for itself.
+ * The workspace as the built-in tools see it: one folder, and nothing outside. A path may come from a model, so it is
+ * resolved before it is used: no `..`, no link leads out, and neither `.git` nor the server's own files are ever
+ * touched.
  *
- * A file is written whole, beside its place, and then moved there: nobody ever reads half of it. Where files are open as
- * blocks (see files/), what is read is the block, and what is written is an edit of it: so nobody's edit is overwritten.
+ * A file is written whole, to a temporary file, and then moved into place: nobody ever reads half of it. If a file is
+ * open as a block (see files/), reads return the block, and writes are edits of it: so nobody's edit is overwritten.
  */
 
 import { randomBytes } from "node:crypto";
@@ -25,7 +25,7 @@ export interface Place {
   readonly name: string;
 }
 
-export interface WorkspaceOptions {
+interface WorkspaceOptions {
   readonly root: string;
   readonly files?: LoopFiles;
   /** Folders that nobody reads or writes through here, such as the server's own. */

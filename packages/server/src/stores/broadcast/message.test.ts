@@ -1,18 +1,18 @@
-// Words between nodes as bytes, there and back, and what is none.
+// Messages between nodes as bytes, there and back, and what is none.
 
-import type { Word } from "@blockyard/kernel";
+import type { BroadcastMessage } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
-import { decodeWord, encodeWord } from "./word.ts";
+import { decodeMessage, encodeMessage } from "./message.ts";
 
 describe("[N12] words between nodes", () => {
   it("come back as they were sent, many hints in several pieces", () => {
     const hints = Array.from({ length: 2_500 }, (_, seq) => ({ conversation: `c${seq}`, seq }));
-    const parts = encodeWord({ type: "hints", hints }).map((bytes) => decodeWord(bytes));
+    const parts = encodeMessage({ type: "hints", hints }).map((bytes) => decodeMessage(bytes));
     expect(parts).toHaveLength(3);
     expect(parts.flatMap((part) => (part?.type === "hints" ? part.hints : []))).toEqual(hints);
     const cursor = { agent: "ann", block: "c/ann/1", anchor: 1, head: 2 };
-    const word: Word = { type: "cursor", at: { cursor, conversation: "c", version: 3 } };
-    expect(encodeWord(word).map((bytes) => decodeWord(bytes))).toEqual([word]);
+    const message: BroadcastMessage = { type: "cursor", at: { cursor, conversation: "c", version: 3 } };
+    expect(encodeMessage(message).map((bytes) => decodeMessage(bytes))).toEqual([message]);
   });
 
   for (const text of [
@@ -30,7 +30,7 @@ describe("[N12] words between nodes", () => {
     `{"type":"hints","hints":[],"x":"${"x".repeat(600_000)}"}`,
   ]) {
     it(`are nothing where they are none: ${text.slice(0, 70)}`, () => {
-      expect(decodeWord(Buffer.from(text))).toBeUndefined();
+      expect(decodeMessage(Buffer.from(text))).toBeUndefined();
     });
   }
 });
@@ -54,23 +54,23 @@ describe("words of others", () => {
     ["a version that is no number", at({ version: 1.5 })],
     ["a hint of no conversation", { type: "hints", hints: [{ conversation: "C C", seq: 1 }] }],
     ["a hint beyond all numbers", { type: "hints", hints: [{ conversation: "c", seq: 1e300 }] }],
-  ])("[N19] %s is no word", (_, said) => {
-    expect(decodeWord(Buffer.from(JSON.stringify(good)))).toEqual(good);
-    expect(decodeWord(Buffer.from(JSON.stringify(said)))).toBeUndefined();
+  ])("[N19] %s is no message", (_, said) => {
+    expect(decodeMessage(Buffer.from(JSON.stringify(good)))).toEqual(good);
+    expect(decodeMessage(Buffer.from(JSON.stringify(said)))).toBeUndefined();
   });
 
   it("[N19] with a secret only signed words are heard, and only as they were signed", () => {
-    const [signed] = encodeWord(good as never, "secret");
+    const [signed] = encodeMessage(good as never, "secret");
     const bytes = Buffer.from(signed as Uint8Array);
-    expect(decodeWord(bytes, "secret")).toEqual(good);
-    expect(decodeWord(bytes, "another")).toBeUndefined();
-    expect(decodeWord(Buffer.from(JSON.stringify(good)), "secret")).toBeUndefined();
+    expect(decodeMessage(bytes, "secret")).toEqual(good);
+    expect(decodeMessage(bytes, "another")).toBeUndefined();
+    expect(decodeMessage(Buffer.from(JSON.stringify(good)), "secret")).toBeUndefined();
     for (let i = 0; i < bytes.length; i += 7) {
       const changed = Buffer.from(bytes);
       changed[i] = (changed[i] ?? 0) ^ 1;
-      expect(decodeWord(changed, "secret")).toBeUndefined();
+      expect(decodeMessage(changed, "secret")).toBeUndefined();
     }
     for (const length of [0, 1, 31, 32])
-      expect(decodeWord(bytes.subarray(0, length), "secret")).toBeUndefined();
+      expect(decodeMessage(bytes.subarray(0, length), "secret")).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The desk that a block is edited on: a merge document joined to the kernel's by updates, and a text editor joined to the
+ * A session in which a block is edited: a merge document joined to the kernel's by updates, and a text editor joined to the
  * document. It has a life: from the first state that arrives until it is closed.
  *
  * The document writes under a random id with the high bit set: lower ones are the kernel's own.
@@ -22,14 +22,14 @@ import { remoteCursors, setCursors } from "./remote-cursors.ts";
 
 const REMOTE = "remote";
 
-interface DeskEvents {
+interface EditorEvents {
   readonly opened: () => void;
   readonly refused: (message: string) => void;
   readonly close: () => void;
 }
 
 /** How the text looks and is called. */
-export interface DeskLook {
+interface EditorLook {
   readonly label: string;
   /** With line numbers, without wrapping, and with a Tab that indents. */
   readonly isFile: boolean;
@@ -37,14 +37,14 @@ export interface DeskLook {
   readonly grammar?: string | undefined;
 }
 
-const BLOCK_LOOK: DeskLook = { label: "Block text", isFile: false };
+const BLOCK_LOOK: EditorLook = { label: "Block text", isFile: false };
 const INDENT = "  ";
 
-export class Desk {
+export class EditorSession {
   readonly #session: Session;
   readonly #block: BlockId;
-  readonly #events: DeskEvents;
-  readonly #look: DeskLook;
+  readonly #events: EditorEvents;
+  readonly #look: EditorLook;
   readonly #doc = new Y.Doc();
   readonly #text: Y.Text;
   readonly #root: ShadowRoot;
@@ -60,8 +60,8 @@ export class Desk {
     session: Session,
     block: BlockId,
     host: HTMLElement,
-    events: DeskEvents,
-    look: DeskLook = BLOCK_LOOK,
+    events: EditorEvents,
+    look: EditorLook = BLOCK_LOOK,
   ) {
     this.#session = session;
     this.#block = block;
@@ -133,7 +133,7 @@ export class Desk {
           remoteCursors,
           EditorState.changeFilter.of((change) => this.#fits(change)),
           this.#look.isFile ? [lineNumbers(), highlightActiveLineGutter()] : EditorView.lineWrapping,
-          this.#look.grammar === undefined ? [] : coloured(`${this.#block}:desk`, this.#look.grammar),
+          this.#look.grammar === undefined ? [] : coloured(`${this.#block}:editor`, this.#look.grammar),
           EditorView.contentAttributes.of({
             "aria-label": this.#look.label,
             spellcheck: "false",

@@ -1,10 +1,10 @@
 /**
- * Words between nodes as bytes. What comes in is from the outside: it is checked and bounded, and what is not a word is
+ * Messages between nodes as bytes. What comes in is from the outside: it is checked and bounded, and what is not a message is
  * nothing. Nothing of it is believed: a hint makes a node read, a cursor is shown for a minute.
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { Word } from "@blockyard/kernel";
+import type { BroadcastMessage } from "@blockyard/kernel";
 import { isAgentId, isConversationId, limits, parseBlockId } from "@blockyard/kernel";
 import { z } from "zod";
 import { HINTS_PER_WORD, WORD_BYTES } from "./limits.ts";
@@ -14,7 +14,7 @@ const SIGNATURE_BYTES = 32;
 const count = z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER);
 const conversation = z.string().refine(isConversationId);
 
-const word: z.ZodType<Word> = z.discriminatedUnion("type", [
+const message: z.ZodType<BroadcastMessage> = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("hints"),
     hints: z.array(z.strictObject({ conversation, seq: count })).max(HINTS_PER_WORD),
@@ -36,8 +36,8 @@ const word: z.ZodType<Word> = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** `secret`: what the nodes share and the broker does not know; a word is then signed with it. */
-export function encodeWord(said: Word, secret?: string): readonly Uint8Array[] {
+/** `secret`: what the nodes share and the broker does not know; a message is then signed with it. */
+export function encodeMessage(said: BroadcastMessage, secret?: string): readonly Uint8Array[] {
   if (said.type !== "hints") return [bytesOf(said, secret)];
   const parts: Uint8Array[] = [];
   for (let at = 0; at < said.hints.length; at += HINTS_PER_WORD)
@@ -45,13 +45,13 @@ export function encodeWord(said: Word, secret?: string): readonly Uint8Array[] {
   return parts;
 }
 
-/** Undefined: not a word, or not one of a node that has the secret. */
-export function decodeWord(bytes: Uint8Array, secret?: string): Word | undefined {
+/** Undefined: not a message, or not one of a node that has the secret. */
+export function decodeMessage(bytes: Uint8Array, secret?: string): BroadcastMessage | undefined {
   if (bytes.byteLength > WORD_BYTES) return undefined;
   const text = secret === undefined ? Buffer.from(bytes) : signedText(Buffer.from(bytes), secret);
   if (text === undefined) return undefined;
   try {
-    const parsed = word.safeParse(JSON.parse(text.toString("utf8")));
+    const parsed = message.safeParse(JSON.parse(text.toString("utf8")));
     return parsed.success ? parsed.data : undefined;
   } catch {
     return undefined;
@@ -67,7 +67,7 @@ function signedText(bytes: Buffer, secret: string): Buffer | undefined {
   return isRight ? text : undefined;
 }
 
-function bytesOf(said: Word, secret: string | undefined): Uint8Array {
+function bytesOf(said: BroadcastMessage, secret: string | undefined): Uint8Array {
   const text = Buffer.from(JSON.stringify(said));
   return secret === undefined ? text : Buffer.concat([signatureOf(text, secret), text]);
 }

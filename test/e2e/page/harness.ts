@@ -28,7 +28,7 @@ export interface Look {
   readonly token?: string;
 }
 
-export interface Yard {
+export interface PageHarness {
   readonly running: Running;
   readonly kernel: Kernel;
   readonly browser: Browser;
@@ -49,7 +49,7 @@ export interface Visit {
 /** The program that stands in for Claude Code; what it does is in its prompt. */
 export const FAKE_CLAUDE = fileURLToPath(new URL("../agents/fake-claude.mjs", import.meta.url));
 
-interface YardOptions {
+interface HarnessOptions {
   readonly fakeClaude?: boolean;
   /** Another program in the place of Claude Code. */
   readonly claude?: string;
@@ -57,7 +57,7 @@ interface YardOptions {
   readonly workspace?: string;
 }
 
-export async function openYard(options: YardOptions = {}): Promise<Yard> {
+export async function openHarness(options: HarnessOptions = {}): Promise<PageHarness> {
   const { fakeClaude = false, workspace = "root" } = options;
   const claude = process.env["BLOCKYARD_CLAUDE"];
   const program = options.claude ?? (fakeClaude ? FAKE_CLAUDE : undefined);

@@ -79,6 +79,7 @@ async function draw(state, theme, width, picture) {
   try {
     await page.waitForTimeout(LOADED_MS);
     await state.act?.(page);
+    await page.waitForFunction(isColoured).catch(() => undefined);
     await page.waitForTimeout(STILL_MS);
     await page.screenshot({ path: join(folder, `${picture}.png`) });
     console.log(`${picture}.png`);
@@ -94,6 +95,15 @@ async function draw(state, theme, width, picture) {
     report(picture, String(error instanceof Error ? error.message : error).split("\n")[0] ?? "");
   }
   await context.close();
+}
+
+/** Whether both sides of each diff have their colours; on a busy machine they are late. Runs in the page. */
+function isColoured() {
+  return [...document.querySelectorAll(".diff")].every((diff) =>
+    [".add", ".delete"].every(
+      (side) => !diff.querySelector(side) || diff.querySelector(`${side} [class^="t-"]`),
+    ),
+  );
 }
 
 /** @type {(picture: string, what: string) => void} */

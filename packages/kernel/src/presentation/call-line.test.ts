@@ -142,7 +142,10 @@ it("[V122] an error that no result tells is shown below, and not in the line", (
 
 it.each([
   ["The user wants X. Then Y.", "The user wants X."],
-  ["\n\n**Looking**\n\nList files.", "**Looking**"],
+  ["\n\n**Looking at the test**\n\nList files.", "Looking at the test"],
+  ["**Look.** Then list.", "**Look.**"],
+  ["**a** and **b**", "**a** and **b**"],
+  ["****", "****"],
   ["no end here", "no end here"],
   ["version 1.2.3 is out. Good", "version 1.2.3 is out."],
   ["“Is it?” she said", "“Is it?”"],

@@ -143,10 +143,15 @@ export function onOneLine(text: string): string {
   return line.length <= SUBJECT_CHARS ? line : `${line.slice(0, SUBJECT_CHARS).toWellFormed()}…`;
 }
 
-/** The first sentence of a text, as it was written, marks and all. */
+/**
+ * The first sentence of a text, as it was written, marks and all. A heading, a line that is bold as a whole, loses its asterisks: all
+ * summaries of Codex's reasoning begin with one.
+ */
 export function firstSentence(beginning: string): string {
   const lines = beginning.trimStart().split("\n");
   const line = (lines.find((each) => each.trim() !== "") ?? "").trim();
+  const heading = /^\*\*([^*]+)\*\*$/.exec(line)?.[1]?.trim();
+  if (heading) return heading.slice(0, SENTENCE_CHARS).toWellFormed();
   const end = /[.!?…。！？](?=["'”’)*_]*\s)["'”’)*_]*/.exec(line);
   const sentence = end === null ? line : line.slice(0, end.index + end[0].length);
   return sentence.slice(0, SENTENCE_CHARS).toWellFormed();

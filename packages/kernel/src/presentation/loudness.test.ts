@@ -160,6 +160,13 @@ describe("[V25] what is shown of a result at first", () => {
       { lines: 60, chars: 6_000 },
       "whole",
     ],
+    [
+      "an agent that was only started",
+      result("tool_result"),
+      call("spawn_agent"),
+      { lines: 0, chars: 0 },
+      "line",
+    ],
     ["a long report", result("tool_result", { toolName: "Agent" }), call("Agent"), long, "ends"],
     ["a diff", result("file_change"), call("Edit"), { lines: 90, chars: 5_000, changed: 30 }, "whole"],
     ["a long diff", result("file_change"), call("Edit"), { lines: 40, chars: 900, changed: 31 }, "start"],

@@ -148,6 +148,8 @@ export function formOf(result: Result, call: Facts | undefined, extent: Extent):
     return deed !== undefined && QUIET.has(deed) && kind !== "command" ? "line" : "tail";
   if (call === undefined || result.isFollowed) return byLength;
   if (kind === "tool_result" && (deed === "agent" || deed === "ask")) {
+    // An agent that was only started has reported nothing yet.
+    if (chars === 0 && deed === "agent" && !showsPictures(kind, metadata)) return "line";
     const isReport = isMarkdownResult(metadata);
     return isReport && lines <= REPORT_LINES && chars <= REPORT_CHARS ? "whole" : byLength;
   }

@@ -546,7 +546,7 @@ describe("tools", () => {
       folded.blocks.map(({ kind, text, metadata }) => [kind, metadata.toolName, text, metadata.shortResult]),
     ).toEqual([
       ["tool_call", "spawn_agent", '{"prompt":"count"}', "1 agent started"],
-      ["tool_result", "spawn_agent", "pending_init", undefined],
+      ["tool_result", "spawn_agent", "", undefined],
       ["tool_call", "wait", '{"receiver_thread_ids":["t2"]}', "completed: Two."],
       ["tool_result", "wait", "completed: Two.", undefined],
     ]);

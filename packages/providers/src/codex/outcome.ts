@@ -221,7 +221,9 @@ function searchOutcome(item: Search): Outcome {
 
 function collabOutcome(item: Collab): Outcome {
   const failed = item.status === "failed" || item.status === "denied";
-  const text = agentsText(item.states);
+  // An agent that has just been started has only a state (`pending_init`), which is no report of it.
+  const isStart = item.tool === "spawn_agent";
+  const text = agentsText(isStart ? item.states.filter(({ message }) => message !== undefined) : item.states);
   return {
     result: {
       kind: "tool_result",
@@ -235,7 +237,7 @@ function collabOutcome(item: Collab): Outcome {
     shortResult: failed ? "failed" : collabRow(item, text),
     error: failed ? (rowOf(text) ?? "failed") : undefined,
     // Which agent was started is known only now.
-    ...(item.tool === "spawn_agent" ? {} : { input: displayOf(item).input }),
+    ...(isStart ? {} : { input: displayOf(item).input }),
   };
 }
 

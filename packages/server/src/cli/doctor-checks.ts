@@ -163,6 +163,8 @@ const DATABASE_FIX =
 
 const BUSY_FIX = "wait until the machine is less busy; if it still does not answer, restart it: blockyard";
 
+const SLOW_FIX = "run it in a terminal; if it answers there, this machine was only busy";
+
 interface ServerFinding {
   readonly server: Finding;
   /** How it says that commands run. */
@@ -232,7 +234,8 @@ async function checkAgent(
   const fix = `${agent.install}, or set ${agent.variable} to its path`;
   if (file === undefined) return { check, state: "warn", message: `${named} was not found`, fix };
   const said = await versionOf(file, childEnvironment(agent.kind, env));
-  if ("problem" in said) return { check, state: "warn", message: said.problem, fix };
+  if ("problem" in said)
+    return { check, state: "warn", message: said.problem, fix: said.isSlow ? SLOW_FIX : fix };
   const { message } = said;
   if (login?.state === "out")
     return { check, state: "warn", message: `${message}, nobody is logged in`, fix: login.how ?? "log in" };
@@ -258,22 +261,27 @@ export async function checkAcpAgent(
   if (isNamed) return [{ check, state: "ok", message: `started with ${file}, as ${variable} says` }];
   const said = await versionOf(file, childEnvironment("acp", env, agent.variables));
   if ("message" in said) return [{ check, state: "ok", message: said.message }];
-  const fix = `install it again: ${agent.install}`;
+  const fix = said.isSlow ? SLOW_FIX : `install it again: ${agent.install}`;
   return [{ check, state: "warn", message: said.problem, fix }];
 }
 
-async function versionOf(
+export async function versionOf(
   file: string,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<{ readonly message: string } | { readonly problem: string }> {
+  limitMs = AGENT_VERSION_MS,
+): Promise<{ readonly message: string } | { readonly problem: string; readonly isSlow?: true }> {
   try {
     const { stdout } = await promisify(execFile)(file, ["--version"], {
-      timeout: AGENT_VERSION_MS,
+      timeout: limitMs,
       env: env as NodeJS.ProcessEnv,
     });
     return { message: `${plain(stdout.trim().split("\n", 1)[0] ?? "")} at ${file}`.trim() };
   } catch (error) {
-    return { problem: `${file} --version failed: ${plain((error as Error).message)}` };
+    const { killed, message } = error as Error & { readonly killed?: boolean };
+    // Killed by its time limit: it says nothing of that itself, and nothing about the program.
+    if (killed === true)
+      return { problem: `${file} --version has not answered for ${limitMs / 1_000} s`, isSlow: true };
+    return { problem: `${file} --version failed: ${plain(message)}` };
   }
 }
 

@@ -28,6 +28,7 @@ import {
   checkSandbox,
   checkSqlite,
   examine,
+  versionOf,
 } from "./doctor-checks.ts";
 import type { Finding } from "./finding.ts";
 
@@ -157,6 +158,15 @@ describe("[AC54] the doctor", () => {
         fix: "correct BLOCKYARD_ACP_NO_ONE, or remove it",
       },
     ]);
+  });
+
+  it("[U102] an agent that does not say its version in time is not taken for a broken one", async () => {
+    const slow = join(mkdtempSync(join(folder, "bin-")), "slow");
+    writeFileSync(slow, "#!/bin/sh\nexec sleep 30\n", { mode: 0o755 });
+    expect(await versionOf(slow, { PATH: process.env["PATH"] }, 100)).toEqual({
+      problem: `${slow} --version has not answered for 0.1 s`,
+      isSlow: true,
+    });
   });
 
   it("[S43] [AC54] says that a restore was interrupted, and who finishes it", () => {

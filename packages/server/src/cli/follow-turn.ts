@@ -50,6 +50,8 @@ export async function followTurn(
   let isDropped = false;
   /** What the agent asked for and was not given. */
   let denied = 0;
+  /** What it asked for and nobody answered while it worked. */
+  let unanswered = 0;
   /** How to allow what nobody could be asked. */
   let how: string | undefined;
   const errors: BlockSnapshot[] = [];
@@ -62,7 +64,8 @@ export async function followTurn(
       isDropped ||= block.block_id === prompt && block.status === "error";
       if (block.kind === "error") errors.push(block);
       const state = askOf(block.metadata)?.state;
-      if (isOwn(block) && (state === "denied" || state === "expired")) denied++;
+      if (isOwn(block) && state === "denied") denied++;
+      if (isOwn(block) && state === "expired") unanswered++;
       if (isJson) await printJson({ ...block, type: "block" });
     },
     asked: async (block) => {
@@ -92,9 +95,10 @@ export async function followTurn(
       if (!ended) continue;
       while (!(await follower.step(0)));
       if (isJson) await printJson({ type: "turn", conversation, ...ended });
-      else await conclude(turnText(ended, text, errors), afterwards(conversation, denied, how));
+      else
+        await conclude(turnText(ended, text, errors), afterwards(conversation, { denied, unanswered, how }));
       if (interrupt.isStopped) return EXIT.interrupted;
-      return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;
+      return ended.status === "done" && denied + unanswered === 0 ? EXIT.done : EXIT.failed;
     }
   } catch (error) {
     await follower.endLine();
@@ -136,11 +140,22 @@ function withNext(error: unknown, conversation: string): unknown {
   );
 }
 
-function afterwards(conversation: string, denied: number, allowing: string | undefined): string {
-  const were = `${plural(denied, "request")} ${denied === 1 ? "was" : "were"}`;
-  const doubt = denied === 0 ? "" : `${were} denied: the agent's work may be incomplete.\n`;
-  const how = denied === 0 || allowing === undefined ? "" : `${allowing}\n`;
-  return `${doubt}${how}${asTyped(`blockyard show ${conversation}`)}`;
+interface NotGiven {
+  readonly denied: number;
+  readonly unanswered: number;
+  /** How to allow what nobody could be asked. */
+  readonly how: string | undefined;
+}
+
+export function afterwards(conversation: string, { denied, unanswered, how }: NotGiven): string {
+  const were = (count: number) => `${plural(count, "request")} ${count === 1 ? "was" : "were"}`;
+  const parts = [
+    ...(denied === 0 ? [] : [`${were(denied)} denied`]),
+    ...(unanswered === 0 ? [] : [`${were(unanswered)} not answered`]),
+  ];
+  const doubt = parts.length === 0 ? "" : `${parts.join(", ")}: the agent's work may be incomplete.\n`;
+  const hint = parts.length === 0 || how === undefined ? "" : `${how}\n`;
+  return `${doubt}${hint}${asTyped(`blockyard show ${conversation}`)}`;
 }
 
 async function endOf(client: BlockSource, conversation: string, id: string): Promise<TurnView | undefined> {

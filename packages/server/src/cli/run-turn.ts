@@ -51,7 +51,7 @@ export async function runTurn(home: string | undefined, turn: TurnOptions): Prom
       allowing: allowingText(provider),
     };
     const isSteered = turn.request.when === "next" && started.queued;
-    const delivered = isSteered ? await untilRead(client, followed) : "begun";
+    const delivered = isSteered ? await untilRead(client, followed, provider) : "begun";
     if (delivered !== "begun") return delivered;
     return await followTurn(client, { ...followed, waits: started.queued }, shown);
   } finally {
@@ -119,6 +119,16 @@ interface Sent {
   readonly prompt: string;
 }
 
+/** Not every agent takes messages while it works. */
+export async function whenRead(client: BlockSource, provider: string): Promise<string> {
+  const listed = await client.call("agent.list", {});
+  const agents = isProblem(listed) ? [] : listed.agents;
+  const steering = agents.find((agent) => agent.provider === provider)?.abilities.steering;
+  return steering === "turn"
+    ? "The agent takes no messages while it works. It gets this one after the running turn."
+    : "The agent reads it at its next step.";
+}
+
 /**
  * A message that was sent into a running turn, until the agent has read it: then the exit code. Where the agent did not take it, its own
  * turn begins when that one has ended, and is followed.
@@ -126,6 +136,7 @@ interface Sent {
 async function untilRead(
   client: BlockSource,
   { conversation, turn, prompt }: Sent,
+  provider: string,
 ): Promise<number | "begun"> {
   let isStopped = false;
   const stop = async () => {
@@ -137,7 +148,7 @@ async function untilRead(
     process.exit(EXIT.interrupted);
   };
   process.on("SIGINT", stop);
-  printNote("The agent reads it at its next step.");
+  printNote(await whenRead(client, provider));
   try {
     for (;;) {
       const { status, metadata } = known(await client.call("block.read", { block_id: prompt }));

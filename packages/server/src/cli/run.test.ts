@@ -19,6 +19,8 @@ import { makeConfig } from "../config/config.ts";
 import { nodeEnv } from "../system/env.ts";
 import type { BlockSource } from "./block-source.ts";
 import { Follower, type FollowerPort } from "./follow.ts";
+import { afterwards } from "./follow-turn.ts";
+import { whenRead } from "./run-turn.ts";
 import { styleFor } from "./terminal.ts";
 import { askText, forgetTyped, typed, watchAnswer } from "./terminal-ask.ts";
 
@@ -71,6 +73,21 @@ it("[D41] [D7] a change shows as a diff above its exact input, with nothing in i
     ...["  │ --- a", "  │ +++ a", "  │ @@ -0 +0 @@", "  │ -b⟨U+202E⟩", "  │ +c", "  │ Exact input:"],
     ...["Exact input:", "{", '  "path": "a"', "}"],
   ]);
+});
+
+it.each([
+  ["file_change", ["/srv/shop/a.ts"], "Edit /srv/shop/a.ts"],
+  ["/srv/shop/a.ts", ["/srv/shop/a.ts", "/srv/shop/b.ts"], "Edit /srv/shop/a.ts and 1 more"],
+  ["a.ts", ["a\u202e.ts\n  1  Deny"], "Edit a⟨U+202E⟩.ts 1 Deny"],
+  ["Write a.ts", [], "Write a.ts"],
+])("[D7] a request to edit, with the title %s and the paths %j, is %s", (title, paths, heading) => {
+  const subject = { type: "diff", diff: "-a\n+b\n", paths };
+  const ask = { id: "a", kind: "permission", state: "asked", title, subject };
+  const block = {
+    ...asking("c/claude/1", {}),
+    metadata: { toolName: "Edit", ask },
+  } as unknown as BlockSnapshot;
+  expect(askText(block).split("\n")[0]).toBe(`Needs approval: ${heading}`);
 });
 
 it("[CM12] a request without a plan says that there is none", () => {
@@ -389,4 +406,29 @@ it("[U97] Ctrl-C right before the question still stops", async () => {
   input.write("\u0003");
   await forgetTyped({ input, output: new PassThrough(), interrupt: () => interrupted++ });
   expect(interrupted).toBe(1);
+});
+
+it.each([
+  [0, 0, ""],
+  [1, 0, "1 request was denied: the agent's work may be incomplete.\n"],
+  [0, 1, "1 request was not answered: the agent's work may be incomplete.\n"],
+  [2, 3, "2 requests were denied, 3 requests were not answered: the agent's work may be incomplete.\n"],
+])(
+  "[U13] after a turn with %d requests denied and %d not answered it says so",
+  (denied, unanswered, words) => {
+    expect(afterwards("k3vq2mz", { denied, unanswered, how: undefined })).toBe(
+      `${words}blockyard show k3vq2mz`,
+    );
+  },
+);
+
+it.each([
+  ["claude", "The agent reads it at its next step."],
+  ["opencode", "The agent takes no messages while it works. It gets this one after the running turn."],
+])("[U93] run --now says when %s reads the message", async (provider, words) => {
+  const agents = [
+    { provider: "claude", abilities: { steering: "step" } },
+    { provider: "opencode", abilities: { steering: "turn" } },
+  ];
+  expect(await whenRead({ call: async () => ({ agents }) } as unknown as BlockSource, provider)).toBe(words);
 });

@@ -228,7 +228,15 @@ export function askText({ metadata }: BlockSnapshot): string {
         : undefined;
   const isPlanless = ask.kind === "plan" && !hasPlan(ask);
   const above = isPlanless ? `${NO_PLAN}\n` : shown === undefined ? "" : `${quoted(shown)}\nExact input:\n`;
-  return `Needs approval: ${nameOf(title, metadata)}\n${above}${what}`;
+  return `Needs approval: ${editOf(subject) ?? nameOf(title, metadata)}\n${above}${what}`;
+}
+
+/** An agent's own title of an edit may be only a path, or the name of its tool. */
+function editOf(subject: Ask["subject"]): string | undefined {
+  if (subject?.type !== "diff") return undefined;
+  const [first, ...others] = subject.paths ?? [];
+  if (first === undefined) return undefined;
+  return exactLine(others.length === 0 ? `Edit ${first}` : `Edit ${first} and ${others.length} more`);
 }
 
 function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]): string {

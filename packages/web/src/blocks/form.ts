@@ -28,11 +28,11 @@ export function useForm(block: Block, extent: Extent): Form {
   return formOf({ ...block, ...known }, call, extent);
 }
 
-/** What is shown of a result, as far as its length does not matter. */
+/** What is shown of a result, as far as its length does not matter; only whether it has a text. */
 export function shortForm(
   result: Block,
   call: Block,
   known: { readonly isFollowed: boolean; readonly isLivingTodo: boolean; readonly isOpened: boolean },
 ): Form {
-  return formOf({ ...result, ...known }, call, { lines: 1, chars: 1 });
+  return formOf({ ...result, ...known }, call, { lines: 1, chars: Math.min(1, result.chars) });
 }

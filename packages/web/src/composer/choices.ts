@@ -8,7 +8,6 @@ import type { ConversationId } from "@blockyard/kernel";
 import { useEffect } from "react";
 import { capabilities, takes, workspaceRoot } from "../state/capabilities.ts";
 import { Cell, useCell } from "../state/cell.ts";
-import { preferences } from "../state/preferences.ts";
 import type { AgentFacts, Mode } from "./agents.ts";
 import { CHOICE_PLACES } from "./limits.ts";
 
@@ -34,6 +33,8 @@ const KEY = "blockyard.choices";
 /** Where choices wait that were made before the page knew its folder. */
 const UNKNOWN_FOLDER = folderOf("");
 const choices = new Cell<Choices>(load());
+/** Until the page knows which agents there are. */
+const UNKNOWN_AGENT = "claude";
 
 /** How the last turn of the conversation was asked for. */
 export interface Last {
@@ -60,13 +61,10 @@ export function useChosen(
 ): Chosen {
   const all = useCell(choices);
   const root = useCell(workspaceRoot) ?? "";
-  const { provider: preferred } = useCell(preferences);
   const providers = useCell(capabilities)?.providers ?? agents.map(({ provider }) => provider);
   const here = conversation === undefined ? undefined : all[conversation];
   const usual = all[folderOf(root)];
-  const wished = [here?.provider, last.provider, usual?.provider, preferred];
-  const provider = wished.find((name) => name !== undefined && providers.includes(name));
-  const asked = provider ?? firstReady(providers, agents) ?? preferred;
+  const asked = agentOf([here?.provider, last.provider, usual?.provider], providers, agents);
   const own = here?.agents?.[asked] ?? usual?.agents?.[asked] ?? {};
   const { modes = [] } = agents.find((agent) => agent.provider === asked)?.abilities ?? {};
   // The server keeps a conversation's mode, for every window: what was chosen here since counts until it has heard of it.
@@ -131,10 +129,20 @@ function usualMode(modes: readonly Mode[]): Mode | undefined {
   return modes.includes("ask") ? "ask" : modes[0];
 }
 
-function firstReady(providers: readonly string[], agents: readonly AgentFacts[]): string | undefined {
+/** The first wish that the server has; where nothing was chosen yet, the first agent that can work on this machine. */
+export function agentOf(
+  wished: readonly (string | undefined)[],
+  providers: readonly string[],
+  agents: readonly Pick<AgentFacts, "provider" | "problem">[],
+): string {
   const isReady = (name: string) =>
     agents.some(({ provider, problem }) => provider === name && problem === undefined);
-  return providers.find(isReady) ?? providers[0];
+  return (
+    wished.find((name) => name !== undefined && providers.includes(name)) ??
+    providers.find(isReady) ??
+    providers[0] ??
+    UNKNOWN_AGENT
+  );
 }
 
 function folderOf(root: string): string {

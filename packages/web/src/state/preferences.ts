@@ -11,7 +11,6 @@ export interface Preferences {
   readonly results: boolean;
   readonly system: boolean;
   readonly diff: "unified" | "split";
-  readonly provider: string;
   /** Which editor opens files: see actions/editors.ts; empty until it was asked. */
   readonly editor: string;
   readonly editorTemplate: string;
@@ -37,7 +36,6 @@ const DEFAULTS: Preferences = {
   results: true,
   system: true,
   diff: "unified",
-  provider: "claude",
   editor: "",
   editorTemplate: "",
   models: {},

@@ -28,7 +28,8 @@ const CODEX_ABILITIES: Abilities = {
   modes: ["plan", "ask", "edits", "full"],
   sandboxes: [...SANDBOXES],
   steering: "step",
-  midTurn: ["model", "effort"],
+  // Only with Codex's own feature `step_model_switching`, which is off unless somebody turns it on.
+  midTurn: [],
   stopsTasks: true,
   commands: true,
   models: true,

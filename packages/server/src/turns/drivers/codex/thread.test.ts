@@ -1,6 +1,6 @@
 /** Which commands of Codex go on in the background, by what it said in a recording. */
 import { readFileSync } from "node:fs";
-import type { JsonObject } from "@blockyard/kernel";
+import { type JsonObject, problem } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import type { Connection } from "./connection.ts";
 import { CodexThread } from "./thread.ts";
@@ -72,4 +72,15 @@ it("[CM16] a command that the model asks about again, or thinks about, is not in
     `thread/readState/changed: ${ticks}`,
     `turn/completed: ${ticks}`,
   ]);
+});
+
+it("[D65] a model or an effort that Codex does not change during a turn is refused in words that say when it can be", async () => {
+  const refused = problem("unavailable", "turn settings updates require the step_model_switching feature");
+  const request = async () => refused;
+  const thread = new CodexThread(() => ({ request }) as Pick<Connection, "request"> as unknown as Connection);
+  thread.begun({ id: "1" });
+  expect(await thread.update({ model: "gpt-5.4" })).toMatchObject({
+    problem: "unavailable",
+    message: "Codex changes its model and effort only between turns: choose them with the next message",
+  });
 });

@@ -11,6 +11,12 @@ import { limits } from "./limits.ts";
 import { inputOf } from "./settings.ts";
 
 const NO_TURN = problem("gone", "Codex is not working on a turn");
+/** The feature of Codex that a change during a turn needs. Codex has it off: it is under development. */
+const SWITCHING = "step_model_switching";
+const BETWEEN_TURNS = problem(
+  "unavailable",
+  "Codex changes its model and effort only between turns: choose them with the next message",
+);
 
 export class CodexThread {
   readonly #connection: () => Connection;
@@ -89,7 +95,7 @@ export class CodexThread {
     if (this.#turn === undefined) return NO_TURN;
     const params = { threadId: this.id, turnId: this.#turn, ...settings };
     const changed = await this.#request("turn/settings/update", params);
-    if (isProblem(changed)) return changed;
+    if (isProblem(changed)) return changed.message.includes(SWITCHING) ? BETWEEN_TURNS : changed;
     return changed["status"] === "applied" ? undefined : problem("gone", "the turn is over");
   }
 

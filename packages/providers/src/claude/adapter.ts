@@ -46,12 +46,14 @@ export const claudeAdapter: ClaudeAdapter = {
 };
 
 /**
- * Whether the line is a repeat, as after a lost and restored connection. Of the stream events, which are many, only the
- * start of a message is remembered: the rest is repeated with it. A person's message is shown as often as it comes.
+ * Whether the line is a repeat, as after a lost and restored connection, or of an earlier turn, as kept by a compaction. Of
+ * the stream events, which are many, only the start of a message is remembered: the rest is repeated with it. A person's
+ * message is shown as often as it comes.
  */
 function isRepeated(state: State, line: JsonObject): boolean {
   const isStreamed = line.type === "stream_event";
   if (isStreamed && objectOf(line.event).type !== "message_start") return state.isRepeating;
+  if (line.type === "assistant" && state.kept.has(textOf(line.uuid) ?? "")) return true;
   const uuid = line.type === "user" && !hasResult(line) ? undefined : nameOf(line);
   const isKnown = uuid !== undefined && state.seen.has(uuid);
   if (isStreamed) state.isRepeating = isKnown;

@@ -42,7 +42,7 @@ export interface Place {
   readonly cwd: string;
 }
 
-export interface Decision {
+interface Decision {
   readonly allow: boolean;
   /** The creator of the rule. */
   readonly by: string;

@@ -88,9 +88,7 @@ export const bench: Bench = {
 interface Road {
   readonly figure: string;
   readonly what: string;
-  /**
-   * A block of its own in a conversation of its own, and a function that appends a piece and waits until it is durable.
-   */
+  /** A block of its own in a conversation of its own, and a function that appends a piece and waits until it is durable. */
   open(kernel: Kernel): Promise<(piece: string) => Promise<void>>;
 }
 

@@ -87,8 +87,7 @@ function makeSessions(folder: string): number {
     const recording = mains[n % mains.length];
     if (!recording) continue;
     const digits = n.toString(16).padStart(8, "0");
-    // Every id that is a UUID gets this copy's prefix, wherever it occurs: the links between records stay
-    // intact.
+    // Every id that is a UUID gets this copy's prefix, wherever it occurs: the links between records stay intact.
     const renamed = (text: string) =>
       text.replace(/\b[0-9a-f]{8}(?=-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)/g, (id) =>
         mixed(id, digits),

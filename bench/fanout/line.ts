@@ -75,9 +75,7 @@ export class Seen {
     }
   }
 
-  /**
-   * A block sent anew, as a slow viewer gets it: its content was delivered; it must contain everything up to its end.
-   */
+  /** A block sent anew, as a slow viewer gets it: its content was delivered; it must contain everything up to its end. */
   whole(text: string, nowMs: number): void {
     const lines = text.split(/[\n;]/).filter((line) => line !== "");
     lines.forEach((line, index) => {

@@ -1,6 +1,4 @@
-/**
- * A server with a certificate, or behind a proxy that has one: who reaches it, by which names, and with which cookie.
- */
+/** A server with a certificate, or behind a proxy that has one: who reaches it, by which names, and with which cookie. */
 import { readFileSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request } from "node:https";

@@ -1,7 +1,4 @@
-/**
- * The launcher's installs, with npm itself and a registry on loopback: which packages come when, and what failures
- * leave.
- */
+/** The launcher's installs, with npm itself and a registry on loopback: which packages come when, and what failures leave. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {

@@ -1,6 +1,4 @@
-/**
- * What simple clients receive of a command of the built-in loop: requested, started, its output while it runs, its end.
- */
+/** What simple clients receive of a command of the built-in loop: requested, started, its output while it runs, its end. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type JsonObject, type LlmEvent, LlmEvents } from "@blockyard/kernel";

@@ -1,6 +1,4 @@
-/**
- * The kernel's public surface, by name: the parts that can be had alone, which name what they have, and everything else.
- */
+/** The kernel's public surface, by name: the parts that can be had alone, which name what they have, and everything else. */
 
 export { keyIn } from "./ingest/imported.ts";
 export { Ingest, type IngestKernel } from "./ingest/ingest.ts";

@@ -12,9 +12,7 @@ import { bounds, CUT_CHARS } from "./limits.ts";
 /** Required strings of some kinds are cut instead of dropped. */
 const CUT = new Set(["command", "toolName", "toolUseId", "path"]);
 
-/**
- * `isShort`: it comes from one short line; then only values that add up over lines, a tool's input, can be too long.
- */
+/** `isShort`: it comes from one short line; then only values that add up over lines, a tool's input, can be too long. */
 export function bounded(event: BlockEvent, isShort = false): BlockEvent {
   if (event.type === "block-append" || event.type === "session" || event.type === "turn-start") return event;
   if (isShort && !("metadata" in event && event.metadata?.input !== undefined)) return event;

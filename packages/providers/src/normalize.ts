@@ -169,9 +169,7 @@ export class Normalizer {
     for (const event of events) this.#repeats.push(bounded(event, isShort), this.#out);
   }
 
-  /**
-   * For a multi-line value that was cut: elements that are whole on a line of their own count; the rest is returned.
-   */
+  /** For a multi-line value that was cut: elements that are whole on a line of their own count; the rest is returned. */
   #salvage(lines: readonly string[]): string | undefined {
     const rest: string[] = [];
     for (const text of lines) {

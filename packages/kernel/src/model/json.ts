@@ -1,6 +1,4 @@
-/**
- * JSON values, and the two checks for values from outside before they are stored: depth and prototype keys.
- */
+/** JSON values, and the two checks for values from outside before they are stored: depth and prototype keys. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };

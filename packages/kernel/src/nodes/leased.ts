@@ -78,10 +78,7 @@ interface LeasedEnd {
   readonly results?: ReadonlyMap<BlockId, readonly Block[]>;
 }
 
-/**
- * Ends a turn with its open blocks; returns their number. A call without an end or a result by then has no known
- * outcome.
- */
+/** Ends a turn with its open blocks; returns their number. A call without an end or a result by then has no known outcome. */
 export function endLeased(draft: Draft, turn: Turn, blocks: readonly BlockId[], end: LeasedEnd): number {
   const { status, reason, lapsed } = end;
   let ended = 0;

@@ -36,9 +36,7 @@ export function randomName(env: Env, length: number): string {
   return name;
 }
 
-/**
- * A name derived from a text: equal texts, equal names; nobody can find another text with the same name. Not secret.
- */
+/** A name derived from a text: equal texts, equal names; nobody can find another text with the same name. Not secret. */
 export function derivedName(text: string, length: number): string {
   const digest = sha256(utf8.encode(text));
   assert(length * 5 <= digest.length * 8, "a derived name has at most 51 characters");

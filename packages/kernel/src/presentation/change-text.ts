@@ -34,9 +34,7 @@ export function changeTexts(changes: readonly Change[], text: string): readonly 
   });
 }
 
-/**
- * The number of lines a diff adds and deletes. A deleted line of two dashes looks like a header only outside of a hunk.
- */
+/** The number of lines a diff adds and deletes. A deleted line of two dashes looks like a header only outside of a hunk. */
 export function changedIn(diff: string): { readonly added: number; readonly deleted: number } {
   let [added, deleted] = [0, 0];
   let isInside = !/^@@/m.test(diff);

@@ -49,9 +49,7 @@ const KINDS: Partial<Record<Kind, Deed>> = {
   code: "read",
 };
 
-/**
- * `results`: the kinds of the call's results. A call that changed a file counts as a change, whatever else it printed.
- */
+/** `results`: the kinds of the call's results. A call that changed a file counts as a change, whatever else it printed. */
 export function deedOf(toolName: string, results: readonly Kind[] = []): Deed {
   if (results.includes("file_change")) return "edit";
   const name = toolName.toLowerCase().replace(/[^a-z]/g, "");

@@ -1,6 +1,4 @@
-/**
- * Numbers as people read them, the same in the page, in exports and in the command: costs, tokens, durations, ages. Pure.
- */
+/** Numbers as people read them, the same in the page, in exports and in the command: costs, tokens, durations, ages. Pure. */
 
 export function formatCost(usd: number): string {
   if (usd === 0) return "$0";

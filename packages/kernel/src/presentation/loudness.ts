@@ -156,10 +156,7 @@ export function formOf(result: Result, call: Facts | undefined, extent: Extent):
   return kind === "tool_result" && showsPictures(kind, metadata) ? byLength : "line";
 }
 
-/**
- * The results of a call in order, open or closed: those that its line stands for come before those that are always
- * shown.
- */
+/** The results of a call in order, open or closed: those that its line stands for come before those that are always shown. */
 export function inShownOrder<R>(results: readonly R[], formOfClosed: (result: R) => Form): readonly R[] {
   const isInLine = (result: R) => formOfClosed(result) === "line";
   return [...results.filter(isInLine), ...results.filter((result) => !isInLine(result))];

@@ -119,9 +119,7 @@ function openBrackets(text: string): number {
   return open;
 }
 
-/**
- * The maximum number of cells in the table that begins here; 0 if none does. Each row gets as many cells as the head.
- */
+/** The maximum number of cells in the table that begins here; 0 if none does. Each row gets as many cells as the head. */
 function cellsOf(src: string): number {
   const headEnd = src.indexOf("\n");
   const columns = headEnd === -1 ? 0 : src.slice(0, headEnd).split("|").length;

@@ -68,9 +68,7 @@ function inlineStart(src: string): number | undefined {
   return blank > 0 ? blank : undefined;
 }
 
-/**
- * The text with its formulas replaced by letters, so that no emphasis begins or ends in one. The length stays the same.
- */
+/** The text with its formulas replaced by letters, so that no emphasis begins or ends in one. The length stays the same. */
 export function maskMath(text: string): string {
   if (!text.includes("$")) return text;
   let masked = "";

@@ -3,9 +3,7 @@ import { askOf } from "../model/ask.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
 import { TOOK_MS } from "./limits.ts";
 
-/**
- * `endedAt`: now, while it runs. A call that a restart cut off was ended by the next start: its duration is unknown.
- */
+/** `endedAt`: now, while it runs. A call that a restart cut off was ended by the next start: its duration is unknown. */
 export function tookMs(metadata: AnyMetadata, createdAt: number, endedAt: number): number {
   const { durationMs, startedAt = createdAt, reason } = metadata;
   if (durationMs === undefined && reason === "interrupted") return 0;

@@ -4,10 +4,7 @@
  */
 import { IDENTIFIER_CHARS, TOOL_TITLE_CHARS } from "./limits.ts";
 
-/**
- * By the letters of the tool's name, since providers differ in case and punctuation. Each reads well before its
- * subject.
- */
+/** By the letters of the tool's name, since providers differ in case and punctuation. Each reads well before its subject. */
 const TITLES: Readonly<Record<string, string>> = table({
   Read: "read readfile readmanyfiles cat view open",
   "Read notebook": "notebookread",

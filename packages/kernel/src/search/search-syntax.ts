@@ -298,8 +298,7 @@ function inOrder(parts: readonly Part[]): Part {
     const next = part.exact ?? part.head;
     let joined = product(current, next);
     if (joined === undefined) {
-      // Too many or too long: demand what there is, and continue with its last two units, which trigrams may
-      // straddle.
+      // Too many or too long: demand what there is, and continue with its last two units, which trigrams may straddle.
       demands.push(oneOf(current));
       head ??= current;
       joined = product([...new Set(current.map((text) => text.slice(-2)))], next) ?? next;

@@ -112,9 +112,7 @@ function note(hash: number, count: number): number {
   return count + 1;
 }
 
-/**
- * Mixes the units so that the upper bits, which are the stored ones, depend on all of them. No text contains U+0000.
- */
+/** Mixes the units so that the upper bits, which are the stored ones, depend on all of them. No text contains U+0000. */
 function hashOf(a: number, b: number, c: number, d: number): number {
   let hash =
     Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca77) ^ Math.imul(c, 0xc2b2ae3d) ^ Math.imul(d, 0x27d4eb2f);

@@ -163,8 +163,7 @@ function run(seed: number): void {
     const visible = shown()
       .map(({ char }) => char)
       .join("");
-    // Same characters by the same undo steps; the order among hidden ones may differ, so compare what each
-    // step shows.
+    // Same characters by the same undo steps; the order among hidden ones may differ, so compare what each step shows.
     expect([...feed.text].sort()).toEqual([...visible].sort());
   }
 }

@@ -48,9 +48,7 @@ function listed(record: Conversation): ReturnType<typeof conversationView> {
   return conversationView({ ...record, metadata });
 }
 
-/**
- * The end of a page of `limit` rows: at the last place up to there, else the first after it, where the time changes.
- */
+/** The end of a page of `limit` rows: at the last place up to there, else the first after it, where the time changes. */
 function lastBreak(found: readonly Conversation[], limit: number): number | undefined {
   if (found.length <= limit) return found.length;
   const isBreak = (at: number) => found[at]?.updatedAt !== found[at - 1]?.updatedAt;

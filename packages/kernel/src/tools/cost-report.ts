@@ -98,8 +98,7 @@ async function recordsOf(kernel: Kernel, given: Input): Promise<readonly Convers
     found.push(...page);
     const last = page.at(-1)?.updatedAt;
     if (page.length < limit || last === undefined || last < since) break;
-    // Several may have changed at the same time: the next page begins with them, and is larger than their
-    // number.
+    // Several may have changed at the same time: the next page begins with them, and is larger than their number.
     if (page[0]?.updatedAt === last) limit *= 2;
     before = last + 1;
   }

@@ -4,10 +4,7 @@ import { type BlockId, type ConversationId, conversationOf } from "../model/ids.
 import { isProblem } from "../model/problem.ts";
 import type { Kernel } from "../write/kernel.ts";
 
-/**
- * Until the returned function is called. A conversation that cannot be followed does not exist: reading it reports
- * that.
- */
+/** Until the returned function is called. A conversation that cannot be followed does not exist: reading it reports that. */
 export async function followAll(
   kernel: Kernel,
   blocks: readonly BlockId[],

@@ -82,9 +82,7 @@ export function mayClaim(
   });
 }
 
-/**
- * The same for a conversation's metadata, for any caller: values that an import or the archive wrote there are trusted.
- */
+/** The same for a conversation's metadata, for any caller: values that an import or the archive wrote there are trusted. */
 export function mayRecord(metadata: Readonly<Record<string, unknown>> | undefined): Problem | undefined {
   const claimed = RESERVED_RECORD.find((key) => metadata?.[key] !== undefined);
   return claimed === undefined ? undefined : reserved(`metadata.${claimed}`);

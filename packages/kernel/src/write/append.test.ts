@@ -1,6 +1,4 @@
-/**
- * Streams: when they are written, that they are written once and in order, and how they continue after their own text.
- */
+/** Streams: when they are written, that they are written once and in order, and how they continue after their own text. */
 
 import { describe, expect, it } from "vitest";
 import type { Block } from "../model/block.ts";
@@ -205,8 +203,7 @@ describe("anchors", () => {
           plan: (draft) => draft.splice(world.id, [{ at, del: "", ins: "A" }]),
         });
       }
-      // Without what the person typed, the stream is whole; and nothing came between its last piece and the
-      // one before.
+      // Without what the person typed, the stream is whole; and nothing came between its last piece and the one before.
       const text = await world.text();
       expect(text.replaceAll("A", "")).toBe(streamed);
     }

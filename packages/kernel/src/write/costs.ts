@@ -158,8 +158,7 @@ function modelsOf(
     subagents = addUsage(subagents, usage);
   }
   const total = totalOf(stated, told, subagents);
-  // Usage that no message states belongs to the main model, whose total may exceed its messages' sum, never
-  // fall below it.
+  // Usage that no message states belongs to the main model, whose total may exceed its messages' sum, never fall below it.
   const of = share(main);
   of.usage = addUsage(of.usage, atLeastNothing(subtractUsage(total, told)));
   const costs = statedCosts(turn);

@@ -388,8 +388,7 @@ describe("records", () => {
     await world.do((draft) => draft.meta(answered, given));
     expect(await open()).toEqual([]);
 
-    // Some agents report that they no longer ask, and then that the call is cut off; others continue the
-    // call.
+    // Some agents report that they no longer ask, and then that the call is cut off; others continue the call.
     await begin("w");
     const [withdrawn, left] = [await asks("5"), await asks("6")];
     const expired = { ask: { id: "a", kind: "permission", state: "expired", input: {} } } as JsonObject;

@@ -1,6 +1,4 @@
-/**
- * What is known of one process of Claude Code while its traffic is read.
- */
+/** What is known of one process of Claude Code while its traffic is read. */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 import type { Before } from "../adapter.ts";

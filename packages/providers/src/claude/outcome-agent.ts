@@ -1,6 +1,4 @@
-/**
- * Results of sub-agents and of tools that look things up: the web, files by name, other tools.
- */
+/** Results of sub-agents and of tools that look things up: the web, files by name, other tools. */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { linkList } from "../anthropic/server-results.ts";

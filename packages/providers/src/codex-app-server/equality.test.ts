@@ -55,8 +55,7 @@ function blocksOf(name: string, provider: string) {
 function isShared({ kind, role, metadata }: FoldedBlock): boolean {
   // The stream of exec has no prompts.
   if (role === "user") return false;
-  // Warnings come to one as items and to the other as notifications, and not the same ones; retries are
-  // worded differently.
+  // Warnings come to one as items and to the other as notifications, and not the same ones; retries are worded differently.
   if (kind === "error" && metadata.notice !== undefined) return false;
   // Thinking without a word of it is no item of exec.
   return metadata.redacted !== true;

@@ -1,6 +1,4 @@
-/**
- * Sub-agents in a rollout log: which threads a call has started, and what agents write to each other.
- */
+/** Sub-agents in a rollout log: which threads a call has started, and what agents write to each other. */
 
 import { wholeBlock } from "../call.ts";
 import { textOf, wordsOf } from "../read.ts";

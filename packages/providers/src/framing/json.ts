@@ -23,9 +23,7 @@ export function parseObject(text: string, maxDepth?: number): JsonObject | undef
   return isObject(value) ? value : undefined;
 }
 
-/**
- * The same for a line or a document that may begin with a byte order mark, or with the remains of a crash in a file.
- */
+/** The same for a line or a document that may begin with a byte order mark, or with the remains of a crash in a file. */
 export function parseText(text: string): Json | undefined {
   const first = text.charCodeAt(0);
   if (first === 0xfeff) return parseJson(text.slice(1));

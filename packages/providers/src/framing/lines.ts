@@ -28,10 +28,7 @@ export class LineReader {
   #buffer = new Uint8Array(0);
   #used = 0;
   #omitted = 0;
-  /**
-   * The last byte was a `\r` that ended a line: a `
-   * ` right after it belongs to it.
-   */
+  /** The last byte was a `\r` that ended a line: a ` ` right after it belongs to it. */
   #afterCr = false;
   #atStart = true;
 

@@ -1,6 +1,4 @@
-/**
- * What both of OpenAI's APIs have in common: one answer is one turn, with numbered blocks, usage and at most one end.
- */
+/** What both of OpenAI's APIs have in common: one answer is one turn, with numbered blocks, usage and at most one end. */
 
 import type { BlockEvent, BlockKey, Json, JsonObject, Kind, Reason } from "@blockyard/kernel";
 import { placesIn } from "../cited-text.ts";

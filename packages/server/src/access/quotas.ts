@@ -69,8 +69,7 @@ export class Quotas {
     for (const { agent, seq, body } of ops) {
       const account = this.#hour(agent);
       account.chars += OP_CHARS;
-      // A conversation counts as a block, and a turn or an editor's update by its length, whatever it
-      // contains.
+      // A conversation counts as a block, and a turn or an editor's update by its length, whatever it contains.
       if (seq === 1) account.blocks++;
       if (body.type === "turn") account.chars += JSON.stringify(body.turn).length;
       if (body.type === "splice") account.chars += body.update.length;

@@ -133,10 +133,7 @@ export class CallGateway {
     return kept;
   }
 
-  /**
-   * A long answer to an agent or viewer as JSON, encoded in pieces, each when its turn comes. Others are encoded at
-   * once.
-   */
+  /** A long answer to an agent or viewer as JSON, encoded in pieces, each when its turn comes. Others are encoded at once. */
   async sliced(caller: Caller, answer: Json | Problem): Promise<Buffer | undefined> {
     if (caller.role === "owner" || isWithin(answer, JSON_PIECE_CHARS)) return undefined;
     const made = await this.#scheduler.run(caller, (turn) => slicedJson(answer, turn), { isNext: true });

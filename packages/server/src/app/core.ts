@@ -1,6 +1,4 @@
-/**
- * What a server works on: store, kernel, leases, tools, joined and started. No transport is known here.
- */
+/** What a server works on: store, kernel, leases, tools, joined and started. No transport is known here. */
 
 import { join } from "node:path";
 import { type Env, Kernel, type Leases, type Nodes, type Store, StoreError } from "@blockyard/kernel";

@@ -1,6 +1,4 @@
-/**
- * The routes over HTTP, each joined to the part that answers it. What a route does is transports/http.ts and those parts.
- */
+/** The routes over HTTP, each joined to the part that answers it. What a route does is transports/http.ts and those parts. */
 
 import type { monitorEventLoopDelay } from "node:perf_hooks";
 import { type Json, mayNot, type Problem, problem, type Store, StoreError } from "@blockyard/kernel";

@@ -49,9 +49,7 @@ export interface Running {
   readonly quotas: Quotas;
   /** All routes, for callers that list them. */
   readonly app: Hono<{ Bindings: NodeBindings }>;
-  /**
-   * Everything accepted is durable, sockets are closed, files are closed. Returns the parts that failed: normally none.
-   */
+  /** Everything accepted is durable, sockets are closed, files are closed. Returns the parts that failed: normally none. */
   stop(): Promise<readonly Part[]>;
 }
 

@@ -7,10 +7,7 @@
 
 import type { Log } from "../system/log.ts";
 
-/**
- * First no new connections are accepted, then running turns end, then their writes become durable, then the store
- * closes.
- */
+/** First no new connections are accepted, then running turns end, then their writes become durable, then the store closes. */
 const ORDER = [
   "upkeep",
   "leases",

@@ -1,6 +1,4 @@
-/**
- * A command's arguments, read by its own table of options. What does not fit is answered with the command to look it up.
- */
+/** A command's arguments, read by its own table of options. What does not fit is answered with the command to look it up. */
 
 import { parseArgs } from "node:util";
 import { type Command, CommandError, type CommandOption, EXIT } from "./command.ts";

@@ -228,9 +228,7 @@ function noticeLine(block: BlockSnapshot, { style, width }: TextOptions): string
   return `${style.dim(oneLine(line, width))}\n${below}`;
 }
 
-/**
- * `● Read src/a.ts · 12 lines`, `● $ npm test · 12 passed`; `isAbove`: its results are shown below, whole or in part.
- */
+/** `● Read src/a.ts · 12 lines`, `● $ npm test · 12 passed`; `isAbove`: its results are shown below, whole or in part. */
 export function callLine(
   block: BlockSnapshot,
   { style, width, isFull }: TextOptions,

@@ -1,6 +1,4 @@
-/**
- * What a command is, and how it fails: with one sentence that names the fix, and an exit code that scripts can rely on.
- */
+/** What a command is, and how it fails: with one sentence that names the fix, and an exit code that scripts can rely on. */
 
 export interface CommandOption {
   readonly type: "string" | "boolean";

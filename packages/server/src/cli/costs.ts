@@ -1,6 +1,4 @@
-/**
- * `blockyard costs`: what turns have used and cost, by day, agent, model or folder; as a table, or as CSV.
- */
+/** `blockyard costs`: what turns have used and cost, by day, agent, model or folder; as a table, or as CSV. */
 
 import type { CostRow } from "@blockyard/kernel";
 import { formatCost, plural } from "@blockyard/kernel/plain";

@@ -1,6 +1,4 @@
-/**
- * `blockyard delete`: a conversation, really. It asks first; for a short time --undo brings it back.
- */
+/** `blockyard delete`: a conversation, really. It asks first; for a short time --undo brings it back. */
 
 import { createInterface } from "node:readline/promises";
 import type { ConversationView } from "@blockyard/kernel";

@@ -22,9 +22,7 @@ export interface FollowerPort {
   show(text: string): Promise<void>;
   /** Called with every block that has ended, once. */
   ended(block: BlockSnapshot): Promise<void>;
-  /**
-   * Called with every ask, once. Returns whether it was put to somebody here, with what belongs to it, such as a plan.
-   */
+  /** Called with every ask, once. Returns whether it was put to somebody here, with what belongs to it, such as a plan. */
   asked(block: BlockSnapshot): Promise<boolean>;
   /** Called with a queued message that is not sent, because the turn before it was stopped. */
   held?(block: BlockSnapshot): Promise<void>;

@@ -1,6 +1,4 @@
-/**
- * `blockyard help`: every command in a line, or one with its options and examples.
- */
+/** `blockyard help`: every command in a line, or one with its options and examples. */
 
 import { type Command, EXIT } from "./command.ts";
 import { BESIDE_CHARS } from "./limits.ts";

@@ -1,6 +1,4 @@
-/**
- * `blockyard ls`: the conversations, the last changed first.
- */
+/** `blockyard ls`: the conversations, the last changed first. */
 
 import type { ConversationView } from "@blockyard/kernel";
 import { formatAge, spentWords } from "@blockyard/kernel/plain";
@@ -85,10 +83,7 @@ function isArchived({ metadata }: ConversationView): boolean {
   return metadata.archived === true;
 }
 
-/**
- * The requested number: a page has everything that changed at its last moment, and after an import that can be
- * thousands.
- */
+/** The requested number: a page has everything that changed at its last moment, and after an import that can be thousands. */
 export function firstOf({ conversations, more }: Page, limit: number) {
   return { views: conversations.slice(0, limit), more: more || conversations.length > limit };
 }

@@ -1,6 +1,4 @@
-/**
- * `blockyard run`: starts a turn, shows it as it happens, and puts the agent's requests to the person at the terminal.
- */
+/** `blockyard run`: starts a turn, shows it as it happens, and puts the agent's requests to the person at the terminal. */
 
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,6 +1,4 @@
-/**
- * `blockyard search`: a pattern in every block, as grep prints it, with the ids that `show` and the tools take.
- */
+/** `blockyard search`: a pattern in every block, as grep prints it, with the ids that `show` and the tools take. */
 
 import { setTimeout } from "node:timers/promises";
 import { hitText, isProblem, KINDS, type Kind } from "@blockyard/kernel/plain";

@@ -245,10 +245,7 @@ function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]):
   return exactLine(`${title ?? metadata.toolName}`);
 }
 
-/**
- * A name in one line, with invisible characters spelled out: a terminal executes nothing of it, and nothing is left
- * out.
- */
+/** A name in one line, with invisible characters spelled out: a terminal executes nothing of it, and nothing is left out. */
 function exactLine(name: string): string {
   return oneLine(visible(name.replace(/[ \t\r\n]+/g, " ").trim()), ASK_NAME_CHARS);
 }

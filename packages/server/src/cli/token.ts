@@ -1,6 +1,4 @@
-/**
- * `blockyard token`: credentials for agents and viewers. A token names its agent; nothing in a request can change that.
- */
+/** `blockyard token`: credentials for agents and viewers. A token names its agent; nothing in a request can change that. */
 
 import { limits, type Problem, plural } from "@blockyard/kernel/plain";
 import type { Auth, CallerRole } from "../access/auth.ts";

@@ -1,6 +1,4 @@
-/**
- * The visible part of a collapsed result, for the exports and for `show`: the kernel's rules, applied to whole blocks.
- */
+/** The visible part of a collapsed result, for the exports and for `show`: the kernel's rules, applied to whole blocks. */
 
 import type { BlockSnapshot } from "@blockyard/kernel";
 import {

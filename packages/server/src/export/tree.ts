@@ -141,9 +141,7 @@ class Planter {
     return [...(this.#sides.get(block_id) ?? []), ...(this.#nexts.get(block_id) ?? [])];
   }
 
-  /**
-   * Blocks with all their descendants, one after the other: blocks deeper than anybody reads are not nested any more.
-   */
+  /** Blocks with all their descendants, one after the other: blocks deeper than anybody reads are not nested any more. */
   #inOneList(starts: readonly BlockSnapshot[]): readonly ExportNode[] {
     const list: ExportNode[] = [];
     const waiting = starts.toReversed();

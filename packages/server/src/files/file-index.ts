@@ -87,8 +87,7 @@ export class FileIndex {
   async #readBlocks(): Promise<readonly Block[]> {
     const { kernel, log, onRecord } = this.#options;
     const earlier = await kernel.conversation(legacyName(this.#name, LEGACY_CHARS));
-    // Earlier versions derived another id. Only the server's own block is accepted: texts can be found for
-    // such ids.
+    // Earlier versions derived another id. Only the server's own block is accepted: texts can be found for such ids.
     if (!isProblem(earlier) && earlier.createdBy === DISK) this.#conversation = earlier.id;
     const record = await kernel.conversation(this.conversation);
     if (!isProblem(record)) onRecord(record);

@@ -162,9 +162,7 @@ const SECRET_NAMES =
   /^\.(env([.-].*)?|envrc|ssh|aws|gnupg|kube|azure|gcloud|secrets?|netrc|pgpass|pypirc|git-credentials|htpasswd|vault[\w-]*)$/;
 const SECRETS = "it holds secrets";
 
-/**
- * The hidden files that agents, editors, hooks and shells obey; others belong to builds and tests, which write there.
- */
+/** The hidden files that agents, editors, hooks and shells obey; others belong to builds and tests, which write there. */
 const OBEYED_NAMES =
   /^\.(claude([\w.-]*)?|codex|agents?|gemini|qwen|kimi|kimi-code|copilot|opencode|goose|cursor|windsurf|cline|clinerules|roo(rules|modes|ignore)?|kilocode(rules|modes|ignore)?|continue(rules)?|aider[\w.-]*|amp(coderc)?|crush[\w.]*|junie|kiro|factory|augment([\w-]*)?|trae|vibe|openhands|amazonq|rovodev|codebuff|iflow|codebuddy|qodo|qoder|blackboxcli|pi|antigravity|hermes|openclaw|zencoder|tabnine|void|warp|zed|vscode|vs|idea|fleet|helix|theia|n?vim|n?vim\.lua|lvimrc|lazy\.lua|emacs(\.d)?|neoconf\.json|sublime-project|devcontainer(\.json)?|mcp\.json|husky|huskyrc[\w.]*|githooks|lintstagedrc[\w.]*|commitlintrc[\w.]*|czrc|overcommit\.yml|simple-git-hooks[\w.]*|cursorrules|windsurfrules|goosehints|rules|bash(rc|_profile|_login|_logout|_aliases)|zlog(in|out)|xprofile|mise(\.[\w.]*)?|rvmrc|autoenv[\w.]*|gdbinit|lldbinit|npmrc|yarnrc(\.yml)?|pnpmfile\.cjs)$/;
 /** Of what code hosts read, what agents follow; of Mercurial's folder, its hooks. */

@@ -1,6 +1,4 @@
-/**
- * What every kind of import is: lines in, and what came of them out. How lines come is import-stream.ts' business.
- */
+/** What every kind of import is: lines in, and what came of them out. How lines come is import-stream.ts' business. */
 
 import type { Exact, Problem } from "@blockyard/kernel";
 import { z } from "zod";

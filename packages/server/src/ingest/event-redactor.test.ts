@@ -1,7 +1,4 @@
-/**
- * Secrets of every shape in events of every kind, in pieces of every length: none passes, and a call shows what it
- * does.
- */
+/** Secrets of every shape in events of every kind, in pieces of every length: none passes, and a call shows what it does. */
 import type { Ask, BlockEvent, JsonObject, Kind } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { redactText } from "../system/redact.ts";

@@ -68,9 +68,7 @@ export interface StreamOptions {
   readonly price?: (event: BlockEvent) => BlockEvent;
   /** The answers to an ask besides yes and no, including the agent's suggestions. */
   readonly suggest?: ((ask: Ask) => readonly AskSuggestion[]) | undefined;
-  /**
-   * Removes secrets from stored text. A turn that runs here then stores no raw lines: they are not scanned as a whole.
-   */
+  /** Removes secrets from stored text. A turn that runs here then stores no raw lines: they are not scanned as a whole. */
   readonly secrets?: Secrets | undefined;
   /** Gets every event, before it is written. */
   readonly onEvent?: (event: BlockEvent) => void;
@@ -237,8 +235,7 @@ function explained(event: BlockEvent, { reason, error, callError }: StreamEnd): 
   if (known.type === "block-end" && known.metadata?.success === false && callError !== undefined)
     return { ...known, metadata: { ...known.metadata, error: callError } };
   if (known.type !== "turn-end" || error === undefined) return known;
-  // An agent's own error for being stopped ("aborted streaming") explains nothing to the person who stopped
-  // it.
+  // An agent's own error for being stopped ("aborted streaming") explains nothing to the person who stopped it.
   return reason === "cancelled" ? { ...known, error } : { error, ...known };
 }
 

@@ -1,6 +1,4 @@
-/**
- * Secrets removed before they are stored: lines of every form, cut anywhere, with ids and everything else unchanged.
- */
+/** Secrets removed before they are stored: lines of every form, cut anywhere, with ids and everything else unchanged. */
 import { Kernel, MemoryStore } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { nodeEnv } from "../system/env.ts";

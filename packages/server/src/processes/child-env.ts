@@ -66,9 +66,7 @@ export function childEnvironment(kind: ChildKind, env: Environment, own?: RegExp
   );
 }
 
-/**
- * Whether a variable may be where every program of the same user can read it: in the environment of the server itself.
- */
+/** Whether a variable may be where every program of the same user can read it: in the environment of the server itself. */
 export function isPublic(name: string): boolean {
   return EVERYDAY.some((list) => list.test(name)) || RUNTIME.test(name);
 }

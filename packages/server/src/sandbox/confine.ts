@@ -34,8 +34,7 @@ export function bubblewrapArgs(confinement: Confinement): readonly string[] {
   const { writable, kept, readable = [], hidden, sockets, empty, network, cwd } = confinement;
   const hide = ({ path, isFolder }: HiddenPath) =>
     isFolder ? ["--tmpfs", path] : ["--ro-bind", empty, path];
-  // A folder that is hidden and has the workspace inside is hidden first; all others after it, so that they
-  // stay hidden.
+  // A folder that is hidden and has the workspace inside is hidden first; all others after it, so that they stay hidden.
   const isAround = ({ path }: HiddenPath) => writable.some((folder) => isInside(path, folder));
   return [
     ...["--unshare-all", ...(network ? ["--share-net"] : []), "--die-with-parent", "--cap-drop", "ALL"],

@@ -28,9 +28,7 @@ const SEEN: Readonly<Record<string, RegExp>> = {
     /^(pip|pip-tools|uv|pypoetry|pipenv|pre-commit|go-build|golangci-lint|staticcheck|gopls|yarn|pnpm|node|node-gyp|corepack|deno|bun|typescript|ms-playwright[\w-]*|puppeteer|Cypress|electron[\w-]*|turbo|bazel[\w-]*|bazelisk|ccache|sccache|zig|cabal|stack|coursier|JNA|nix|mise|rustc|huggingface|torch|matplotlib|fontconfig|mypy|ruff|black|pytest|phpunit|composer|swiftpm|clangd|R)$/,
 };
 
-/**
- * Paths in a home folder that no command sees. `path`: the PATH of the confined program; `writable`: where it works.
- */
+/** Paths in a home folder that no command sees. `path`: the PATH of the confined program; `writable`: where it works. */
 export function hiddenByClass(
   home: string,
   path: string | undefined,

@@ -65,10 +65,7 @@ function standing(each: KeptPath, top: string, isLinked: boolean): readonly Kept
   return [...above(top, missing), { path: missing, isFolder: isFolder || !isLast, isMissing }];
 }
 
-/**
- * Pinned folders come first, from the top down: a folder pinned after what is protected in it could be written to
- * again.
- */
+/** Pinned folders come first, from the top down: a folder pinned after what is protected in it could be written to again. */
 export function inOrder(kept: readonly KeptPath[]): readonly KeptPath[] {
   const held = new Set(kept.flatMap(({ path, isHeld }) => (isHeld ? [path] : [])));
   const others = new Map(kept.flatMap((each) => (each.isHeld ? [] : [[each.path, each]])));

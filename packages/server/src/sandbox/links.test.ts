@@ -83,10 +83,7 @@ type Road = readonly [
   where?: string,
 ];
 
-/**
- * A repository's layout, and how a command would have it run something. `where`: the repository, if it is not the
- * folder.
- */
+/** A repository's layout, and how a command would have it run something. `where`: the repository, if it is not the folder. */
 const ROADS: readonly Road[] = [
   [
     "an included file inside of .git",

@@ -1,6 +1,4 @@
-/**
- * Text into HTML. The only two ways by which anything that an agent or a person wrote gets into an exported page.
- */
+/** Text into HTML. The only two ways by which anything that an agent or a person wrote gets into an exported page. */
 
 /** HTML from this folder; a plain string is never treated as such. */
 export interface Html {

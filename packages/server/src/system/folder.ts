@@ -5,9 +5,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/**
- * Creates the folder and its parents, private if they are new; throws the file system's error if one cannot be created.
- */
+/** Creates the folder and its parents, private if they are new; throws the file system's error if one cannot be created. */
 export function makeFolder(path: string): void {
   if (makeOne(path) !== "no parent") return;
   if (dirname(path) !== path) makeFolder(dirname(path));

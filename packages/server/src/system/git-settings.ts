@@ -9,9 +9,7 @@ export interface GitSetting {
   readonly value: string;
 }
 
-/**
- * As git reads it: several sections may be on a line, a comment ends with its line, a value may continue on the next.
- */
+/** As git reads it: several sections may be on a line, a comment ends with its line, a value may continue on the next. */
 export function settingsIn(text: string): readonly GitSetting[] {
   const reader = new ConfigReader(text.replaceAll("\r\n", "\n"));
   const settings: GitSetting[] = [];

@@ -1,7 +1,4 @@
-/**
- * Readers of `llm_*` events that are cut and reconnect, over real sockets: the same messages in the end, nothing
- * doubled.
- */
+/** Readers of `llm_*` events that are cut and reconnect, over real sockets: the same messages in the end, nothing doubled. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";

@@ -219,8 +219,7 @@ function describe({ modelName, description, access, input, output }: ToolSchema)
     ...(isObject ? { outputSchema: output as { type: "object" } } : {}),
     annotations: {
       readOnlyHint: access === "read",
-      // Changes of blocks can be undone. The effects of an agent or a command, which only the owner starts,
-      // cannot.
+      // Changes of blocks can be undone. The effects of an agent or a command, which only the owner starts, cannot.
       destructiveHint: access === "owner",
       idempotentHint: access === "read",
       openWorldHint: access === "owner",

@@ -1,6 +1,4 @@
-/**
- * Which branch a folder is on, as its repository says in `HEAD`. Read, not asked of git: nothing in the folder runs.
- */
+/** Which branch a folder is on, as its repository says in `HEAD`. Read, not asked of git: nothing in the folder runs. */
 
 import { join } from "node:path";
 import { smallFile } from "../system/small-file.ts";

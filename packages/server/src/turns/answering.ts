@@ -81,8 +81,7 @@ export class Answering {
     if (live === undefined) return this.#late(by, block, ask, given);
     const asking = await kernel.block(block);
     const shown = isProblem(asking) ? undefined : askOf(asking.metadata);
-    // A rule is stored before its first answer is sent: the promise holds even if the process dies in
-    // between.
+    // A rule is stored before its first answer is sent: the promise holds even if the process dies in between.
     const place = { conversation, cwd: live.start.request.cwd ?? "" };
     const taken = given.answer?.suggestion;
     const kept = shown?.id === ask && shown.state === "asked" && rules?.keep(by, shown, taken, place);

@@ -1,6 +1,4 @@
-/**
- * Turns of the loop on a kernel of their own: what depends on time, and what remains of a turn when its server stops.
- */
+/** Turns of the loop on a kernel of their own: what depends on time, and what remains of a turn when its server stops. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

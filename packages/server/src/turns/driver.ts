@@ -131,9 +131,7 @@ export interface Driver {
   close?(conversation?: ConversationId): Promise<void>;
 }
 
-/**
- * A model or an effort that the agent reports as unknown. An agent that does not report it soon finds out in the turn.
- */
+/** A model or an effort that the agent reports as unknown. An agent that does not report it soon finds out in the turn. */
 export function refusesModel(env: Env, driver: Driver, request: TurnRequest): Promise<Problem | undefined> {
   const isChosen = request.model !== undefined || request.effort !== undefined;
   const asked = isChosen ? driver.refusesModel?.(request) : undefined;

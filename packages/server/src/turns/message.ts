@@ -1,6 +1,4 @@
-/**
- * A message to an agent that is already working.
- */
+/** A message to an agent that is already working. */
 
 import type { Attached } from "./attachments.ts";
 import type { When } from "./contract.ts";

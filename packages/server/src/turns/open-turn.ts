@@ -1,6 +1,4 @@
-/**
- * Writes the start of a turn, its record and its prompt at the current head, in one write. It starts no agent.
- */
+/** Writes the start of a turn, its record and its prompt at the current head, in one write. It starts no agent. */
 
 import {
   type BlockId,

@@ -1,6 +1,4 @@
-/**
- * The tools for turns: start, stop, list, answer. They are in the same table as the kernel's tools.
- */
+/** The tools for turns: start, stop, list, answer. They are in the same table as the kernel's tools. */
 
 import {
   type AgentId,

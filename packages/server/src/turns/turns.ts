@@ -292,10 +292,7 @@ export class Turns {
     return { turn: id, queued: true, block };
   }
 
-  /**
-   * A message to a running agent goes to it at once, if that was requested and the agent accepts it; otherwise it is
-   * queued.
-   */
+  /** A message to a running agent goes to it at once, if requested and the agent accepts it; otherwise it is queued. */
   async #enqueueOrSteer(queued: Queued): Promise<Started | Problem> {
     const { conversation, when } = queued.request;
     const started = await this.#enqueue(queued);

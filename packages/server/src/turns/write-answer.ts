@@ -56,8 +56,7 @@ export function writeAnswer(
   if (ask?.id !== id) return problem("not_found", `block ${block} has no request ${id}`);
   if (ask.state !== "asked")
     return problem("conflict", `this request was already ${ask.state}`, { state: ask.state });
-  // Another agent's stream can send the same request with another input: approval of that must not become
-  // approval of this.
+  // Another agent's stream can send the same request with another input: approval of that must not become approval of this.
   if (run.asks(id) !== block)
     return problem("conflict", `the running agent did not ask this on block ${block}`);
   const wrong = checkAnswer(ask, given) ?? checkPlan(draft, plan);

@@ -1,6 +1,4 @@
-/**
- * Which editor opens files: asked once, when the first path is clicked; later from the commands. Kept in this browser.
- */
+/** Which editor opens files: asked once, when the first path is clicked; later from the commands. Kept in this browser. */
 import { type ReactNode, useState } from "react";
 import { workspaceRoot } from "../state/capabilities.ts";
 import { overlay } from "../state/page-state.ts";

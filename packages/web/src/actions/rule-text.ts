@@ -1,6 +1,4 @@
-/**
- * What a rule is about, as one writes it: the first words of a command, a folder, a domain, a tool. Pure.
- */
+/** What a rule is about, as one writes it: the first words of a command, a folder, a domain, a tool. Pure. */
 import type { ToolAnswer } from "@blockyard/client";
 
 export type Rule = ToolAnswer<"rule.list">["rules"][number];

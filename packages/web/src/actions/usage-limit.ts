@@ -1,6 +1,4 @@
-/**
- * When a turn that stopped at a usage limit can go on: as the agent said it in the turn, or with its end.
- */
+/** When a turn that stopped at a usage limit can go on: as the agent said it in the turn, or with its end. */
 
 import type { JsonObject, Turn, View } from "@blockyard/kernel";
 import { USAGE_BLOCKS } from "./limits.ts";

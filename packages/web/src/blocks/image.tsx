@@ -1,6 +1,4 @@
-/**
- * Pictures that the kernel holds: their data, or a blob of this server. A picture from elsewhere is a link.
- */
+/** Pictures that the kernel holds: their data, or a blob of this server. A picture from elsewhere is a link. */
 import { hostOf, metadataOf, safeLink, safePicture } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { usePicture } from "../state/pictures.ts";

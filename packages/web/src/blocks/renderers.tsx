@@ -1,6 +1,4 @@
-/**
- * One renderer per kind. The compiler names the kind that has none.
- */
+/** One renderer per kind. The compiler names the kind that has none. */
 import { type Block, type BlockId, isAtWork, type Kind, repeatsDenial } from "@blockyard/kernel";
 import { memo, type ReactNode } from "react";
 import { useBlock } from "../state/session.tsx";

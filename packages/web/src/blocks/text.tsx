@@ -1,6 +1,4 @@
-/**
- * Text: what people and models say, as markdown; what the system notes, as one dim line.
- */
+/** Text: what people and models say, as markdown; what the system notes, as one dim line. */
 import {
   type Ask,
   askOf,

@@ -1,6 +1,4 @@
-/**
- * A tool's result that has no more exact kind: text as it came, a report as Markdown, pictures, sources.
- */
+/** A tool's result that has no more exact kind: text as it came, a report as Markdown, pictures, sources. */
 
 import { isEnded, isMarkdownResult, type Json, type Metadata, metadataOf } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";

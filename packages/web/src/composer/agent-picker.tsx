@@ -1,6 +1,4 @@
-/**
- * Which agent is asked. Those that cannot be asked here stand apart, and say why and what to do.
- */
+/** Which agent is asked. Those that cannot be asked here stand apart, and say why and what to do. */
 import { agentName } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useSession } from "../state/session.tsx";

@@ -67,8 +67,7 @@ export function useChosen(
   const asked = agentOf([here?.provider, last.provider, usual?.provider], providers, agents);
   const own = here?.agents?.[asked] ?? usual?.agents?.[asked] ?? {};
   const { modes = [] } = agents.find((agent) => agent.provider === asked)?.abilities ?? {};
-  // The server keeps a conversation's mode, for every window: a later choice here counts until the server has
-  // received it.
+  // The server keeps a conversation's mode, for every window: a later choice here counts until the server has received it.
   const isNewer = own.over === (last.mode ?? "") || last.mode === undefined;
   const mode = (isNewer ? [own.mode, last.mode] : [last.mode]).find(
     (each) => each !== undefined && modes.includes(each),

@@ -1,6 +1,4 @@
-/**
- * Pictures that are too large to be sent as they are, made smaller: models look at no more than this many pixels anyway.
- */
+/** Pictures that are too large to be sent as they are, made smaller: models look at no more than this many pixels anyway. */
 import { PICTURE_BYTES } from "./limits.ts";
 
 const LONGEST_PX = 2_000;

@@ -1,6 +1,4 @@
-/**
- * One conversation: its head (title, totals, toolbar), its blocks, its composer.
- */
+/** One conversation: its head (title, totals, toolbar), its blocks, its composer. */
 import { askOf, type Block, type BlockId, type ConversationId, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from "react";
 import { FolderProvider } from "../blocks/folder.ts";

@@ -1,6 +1,4 @@
-/**
- * The menus of a conversation: View (what is shown, open and close all, follow the end) and everything else.
- */
+/** The menus of a conversation: View (what is shown, open and close all, follow the end) and everything else. */
 import { type Conversation, type ConversationId, sessionFacts, type View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { archive, forkAway } from "../actions/actions.ts";

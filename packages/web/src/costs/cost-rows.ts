@@ -1,6 +1,4 @@
-/**
- * What cost.report answers, as the page shows and exports it. Pure.
- */
+/** What cost.report answers, as the page shows and exports it. Pure. */
 import { REPORTED_DAYS } from "./limits.ts";
 
 export const COST_GROUPS = ["day", "workspace", "agent", "model", "conversation"] as const;

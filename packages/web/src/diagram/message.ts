@@ -1,6 +1,4 @@
-/**
- * What the page and the frame in which diagrams are drawn say to each other.
- */
+/** What the page and the frame in which diagrams are drawn say to each other. */
 
 export interface DrawRequest {
   readonly source: string;

@@ -1,6 +1,4 @@
-/**
- * Several diffs of one file as one.
- */
+/** Several diffs of one file as one. */
 import { createPatch } from "diff";
 import { expect, test } from "vitest";
 import { netRows } from "./net-diff.ts";

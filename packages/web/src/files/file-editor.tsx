@@ -1,6 +1,4 @@
-/**
- * The text of a file, edited together: the same editor that blocks are edited on, with line numbers.
- */
+/** The text of a file, edited together: the same editor that blocks are edited on, with line numbers. */
 import type { BlockId, View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { EditorSession } from "../editor/editor-session.ts";

@@ -19,8 +19,7 @@ const END = "\0end";
 export function proposeMerge(base: string | undefined, mine: string, disk: string): string {
   const known = base === undefined ? undefined : `\n${[START, base, END].join("\n")}\n`;
   const parts = diffArrays(mine.split("\n"), disk.split("\n"), { maxEditLength: MERGED_EDITS });
-  // Two texts with hardly a line in common: comparing them would block the page, and there is nothing to
-  // merge.
+  // Two texts with hardly a line in common: comparing them would block the page, and there is nothing to merge.
   if (parts === undefined) return decide([mine], [disk], ([text]) => text === base).join("\n");
   const merged: string[] = [];
   let before = START;

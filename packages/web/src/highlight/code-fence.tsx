@@ -1,6 +1,4 @@
-/**
- * A fenced piece of code in somebody's text: its language, a button to copy it, its lines.
- */
+/** A fenced piece of code in somebody's text: its language, a button to copy it, its lines. */
 import { type ReactNode, useId } from "react";
 import { CopyButton } from "../ui/copy.tsx";
 import { CodeLines } from "./code-lines.tsx";

@@ -1,6 +1,4 @@
-/**
- * A slider through a block's versions: what its text was, who changed it and when.
- */
+/** A slider through a block's versions: what its text was, who changed it and when. */
 import { type Block, isProblem } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { editRows } from "../diff/diff-rows.ts";

@@ -1,6 +1,4 @@
-/**
- * The keys, from the table that they are read from: what they are about together, in the order of that table.
- */
+/** The keys, from the table that they are read from: what they are about together, in the order of that table. */
 import type { ReactNode } from "react";
 import { shortcutsFor } from "../actions/shortcuts.ts";
 import { useSession } from "../state/session.tsx";

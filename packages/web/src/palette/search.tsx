@@ -1,6 +1,4 @@
-/**
- * Search over everything: hits with their line, the words marked, the newest first; choosing one opens its block.
- */
+/** Search over everything: hits with their line, the words marked, the newest first; choosing one opens its block. */
 
 import type { ToolAnswer } from "@blockyard/client";
 import { type HitText, hitText, isProblem, type Problem } from "@blockyard/kernel";

@@ -1,6 +1,4 @@
-/**
- * Changes gathered by file.
- */
+/** Changes gathered by file. */
 import { expect, test } from "vitest";
 import { type ChangeBlock, changedFiles, pathParts } from "./change-list.ts";
 

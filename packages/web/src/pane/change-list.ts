@@ -1,7 +1,4 @@
-/**
- * Agents' changes to files, grouped by file, from the blocks that show them. Pure; it fetches nothing that is not
- * loaded.
- */
+/** Agents' changes to files, grouped by file, from the blocks that show them. Pure; it fetches nothing that is not loaded. */
 import { type Block, type BlockId, changeTexts, inFolder, type Metadata } from "@blockyard/kernel";
 import { countChanges, type DiffRow, diffRows } from "../diff/diff-rows.ts";
 import { netRows } from "../diff/net-diff.ts";

@@ -1,6 +1,4 @@
-/**
- * The outline: every prompt of the conversation, with how its turn went, to go there.
- */
+/** The outline: every prompt of the conversation, with how its turn went, to go there. */
 
 import { type BlockId, isProblem, type Turn, type View } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from "react";

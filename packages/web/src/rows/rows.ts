@@ -229,10 +229,7 @@ export function askingIn({ blocks }: Outline, asking: readonly BlockId[]): Reado
   return ids;
 }
 
-/**
- * The blocks on the path to a head, oldest first, as far as they are loaded. Without a head: all that continue
- * anything.
- */
+/** The blocks on the path to a head, oldest first, as far as they are loaded. Without a head: all that continue anything. */
 export function pathTo(outline: Outline, head: BlockId | null): Block[] {
   const path: Block[] = [];
   let id = head !== null && outline.blocks.has(head) ? head : lastMain(outline);

@@ -1,6 +1,4 @@
-/**
- * The tree of each view, for whoever draws it: kept beside the view, brought up to date when it is read.
- */
+/** The tree of each view, for whoever draws it: kept beside the view, brought up to date when it is read. */
 import type { BlockId, View } from "@blockyard/kernel";
 import { useOrder, useView } from "../state/session.tsx";
 import { Tree } from "./tree.ts";

@@ -1,6 +1,4 @@
-/**
- * One conversation in the list: its agent, its title, its state. Cost and time are shown on hover or keyboard focus.
- */
+/** One conversation in the list: its agent, its title, its state. Cost and time are shown on hover or keyboard focus. */
 
 import { exactText, formatAge, plural, spentWords } from "@blockyard/kernel";
 import { type PointerEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";

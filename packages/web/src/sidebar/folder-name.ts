@@ -1,6 +1,4 @@
-/**
- * What a folder is called where several are listed.
- */
+/** What a folder is called where several are listed. */
 
 export function folderName(path: string): string {
   return path.split("/").filter(Boolean).at(-1) ?? path;

@@ -1,6 +1,4 @@
-/**
- * The left side: the workspace, a way to begin, and its conversations: what needs the reader, what runs, then by day.
- */
+/** The left side: the workspace, a way to begin, and its conversations: what needs the reader, what runs, then by day. */
 
 import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import { useCell, useCellPart } from "../state/cell.ts";

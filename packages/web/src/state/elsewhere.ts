@@ -1,7 +1,4 @@
-/**
- * Whether the reader went elsewhere while the page was still working on a request. Then the page does not take the
- * focus.
- */
+/** Whether the reader went elsewhere while the page was still working on a request. Then the page does not take the focus. */
 
 /** When a key or a button was last pressed, and when the page last set out for something. */
 let pressedAt = 0;

@@ -1,6 +1,4 @@
-/**
- * A block's history as the kernel tells it (block.history), in the page's words.
- */
+/** A block's history as the kernel tells it (block.history), in the page's words. */
 import type { ToolAnswer } from "@blockyard/client";
 import { isProblem, type Problem } from "@blockyard/kernel";
 

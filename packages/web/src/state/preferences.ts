@@ -1,6 +1,4 @@
-/**
- * What this reader has chosen: theme, what is shown, how diffs look. Kept in this browser, never sent anywhere.
- */
+/** What this reader has chosen: theme, what is shown, how diffs look. Kept in this browser, never sent anywhere. */
 import { useSyncExternalStore } from "react";
 import { Cell, useCellPart } from "./cell.ts";
 
@@ -18,9 +16,7 @@ export interface Preferences {
   /** The list of conversations: whether it is shown beside the page, and its width. */
   readonly sidebar: boolean;
   readonly sidebarWidth: number;
-  /**
-   * The pane on the right: whether it is shown beside the page, its width (0: as the window has room), and its content.
-   */
+  /** The pane on the right: whether it is shown beside the page, its width (0: as the window has room), and its content. */
   readonly pane: boolean;
   readonly paneWidth: number;
   readonly paneTab: string;

@@ -61,9 +61,7 @@ export class Session {
     };
   }
 
-  /**
-   * Keeps a view until the last of its users has released it. Waits for a moment, in case another component takes over.
-   */
+  /** Keeps a view until the last of its users has released it. Waits for a moment, in case another component takes over. */
   keep(view: View): () => void {
     this.#kept.set(view, (this.#kept.get(view) ?? 0) + 1);
     return () => {

@@ -1,6 +1,4 @@
-/**
- * A field with a list below it: type to narrow, arrows to walk, Enter to take. For commands and for search.
- */
+/** A field with a list below it: type to narrow, arrows to walk, Enter to take. For commands and for search. */
 import { Fragment, type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { isComposing } from "./composing.ts";
 

@@ -1,6 +1,4 @@
-/**
- * Copying: a button that says for a moment that it has done so.
- */
+/** Copying: a button that says for a moment that it has done so. */
 
 import { type ReactNode, useState } from "react";
 import { notify } from "../state/page-state.ts";

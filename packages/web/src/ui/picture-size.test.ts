@@ -1,6 +1,4 @@
-/**
- * Sizes of pictures that a page has as data, and how large they are drawn.
- */
+/** Sizes of pictures that a page has as data, and how large they are drawn. */
 import { describe, expect, it } from "vitest";
 import { fitted, sizeInData } from "./picture-size.ts";
 

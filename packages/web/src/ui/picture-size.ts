@@ -1,6 +1,4 @@
-/**
- * How large a picture is drawn: known before it is decoded, so that its room is there from the first frame.
- */
+/** How large a picture is drawn: known before it is decoded, so that its room is there from the first frame. */
 
 import { type PictureSize, pictureSize } from "@blockyard/kernel";
 import { MEASURED_BASE64_CHARS } from "./limits.ts";

@@ -1,6 +1,4 @@
-/**
- * Tabs: one list of names, one panel. Arrow keys, Home and End go from tab to tab; Tab goes on into the panel.
- */
+/** Tabs: one list of names, one panel. Arrow keys, Home and End go from tab to tab; Tab goes on into the panel. */
 import { type KeyboardEvent, type ReactNode, useId } from "react";
 
 interface TabsProps<T extends string> {

@@ -20,9 +20,7 @@ const scratch = new ByteWriter();
 interface Slice {
   readonly maxHeads: number;
   readonly maxBytes: number;
-  /**
-   * Heads whose changes begin before this journal row are flushed however little they have, so that it can be deleted.
-   */
+  /** Heads whose changes begin before this journal row are flushed however little they have, so that it can be deleted. */
   readonly overdue: number;
   readonly except: ReadonlySet<AnyHead>;
 }

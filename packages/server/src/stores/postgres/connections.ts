@@ -217,9 +217,7 @@ const SETTINGS = `SELECT current_setting('server_version_num')::int / 10000 AS v
   current_setting('synchronous_commit') AS durable, current_setting('fsync') AS fsync,
   current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS is_standby`;
 
-/**
- * The settings that durability depends on. Checked on every connection: they may differ by user, and servers change.
- */
+/** The settings that durability depends on. Checked on every connection: they may differ by user, and servers change. */
 async function requireSettings(connection: Connection, shown: string): Promise<void> {
   const [settings] = await connection.rows<Settings>({ text: SETTINGS });
   const found = settings && refusal(settings);

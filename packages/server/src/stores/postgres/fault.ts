@@ -27,8 +27,7 @@ export function isDropped(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && GONE.test(error.message);
   if (NEVER.has(code)) return false;
-  // 08: connection; 57P: the server or an administrator ended it; 53300: too many; 25P03: it was idle for too
-  // long
+  // 08: connection; 57P: the server or an administrator ended it; 53300: too many; 25P03: it was idle for too long
   return GONE_CODES.has(code) || /^(08|57P)/.test(code) || code === "53300" || code === "25P03";
 }
 

@@ -1,6 +1,4 @@
-/**
- * Reading: one statement each, so that what comes back is of one moment, whatever others write meanwhile.
- */
+/** Reading: one statement each, so that what comes back is of one moment, whatever others write meanwhile. */
 
 import type {
   Block,

@@ -1,6 +1,4 @@
-/**
- * How values stand in rows: names as bytes, ops and raw bytes packed. No SQL here.
- */
+/** How values stand in rows: names as bytes, ops and raw bytes packed. No SQL here. */
 
 import { createHash } from "node:crypto";
 import type { Block, Conversation, Op, Status } from "@blockyard/kernel";
@@ -73,10 +71,7 @@ export function pathRange(prefix: string): { readonly from: Buffer; readonly to:
   return { from, to };
 }
 
-/**
- * A name as an index can hold it: unchanged, or, if it is long, its beginning and its hash, which no short one
- * resembles.
- */
+/** A name as an index can hold it: unchanged, or, if it is long, its beginning and its hash, which no short one resembles. */
 export function keyOf(name: string): Buffer {
   const bytes = Buffer.from(name);
   if (bytes.length <= KEY_BYTES) return bytes;

@@ -1,6 +1,4 @@
-/**
- * A copy of a database, taken while it is in use. How it is put back: restore.ts.
- */
+/** A copy of a database, taken while it is in use. How it is put back: restore.ts. */
 
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";

@@ -162,10 +162,7 @@ export class SqliteDeletions implements DeletionLog {
     );
   }
 
-  /**
-   * One step after the other, with other work in between, until one has nothing left to do. False: the store was
-   * closed.
-   */
+  /** One step after the other, with other work in between, until one has nothing left to do. False: the store was closed. */
   async #steps(step: () => boolean): Promise<boolean> {
     for (;;) {
       if (this.#host.isClosed()) return false;

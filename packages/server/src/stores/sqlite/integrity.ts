@@ -55,8 +55,7 @@ export function compareSums(path: string): boolean {
   if (!existsSync(sumsPath(path))) return false;
   const written = readFileSync(sumsPath(path));
   const log = `${path}-wal`;
-  // Checksums that are damaged themselves, or of a database that something else has written to since, prove
-  // nothing.
+  // Checksums that are damaged themselves, or of a database that something else has written to since, prove nothing.
   const usable = isWhole(written) && existsSync(path) && !(existsSync(log) && statSync(log).size > 0);
   const found = usable ? sumsOf(path) : undefined;
   if (found !== undefined && !found.equals(written)) {

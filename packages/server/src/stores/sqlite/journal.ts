@@ -281,10 +281,7 @@ function readConversation(reader: ByteReader, before: Conversation | undefined):
   return { ...before, updatedAt: reader.number() };
 }
 
-/**
- * Whether a record differs from the previous one only by `seq` and `updatedAt`. Called at every commit, so it is
- * simple.
- */
+/** Whether a record differs from the previous one only by `seq` and `updatedAt`. Called at every commit, so it is simple. */
 function onlyNumbersMoved(a: Conversation, b: Conversation): boolean {
   return (
     a.title === b.title &&
@@ -361,9 +358,7 @@ function readBlock(reader: ByteReader, before: Block | undefined, id: BlockId): 
   return { ...before, version, seq, updatedAt, chars: reader.varint(), newlines: reader.varint() };
 }
 
-/**
- * Metadata is compared by identity: a false "no" costs a few bytes, a deep comparison at every append would cost time.
- */
+/** Metadata is compared by identity: a false "no" costs a few bytes, a deep comparison at every append would cost time. */
 function onlyGrown(before: Block, block: Block): boolean {
   return (
     before.metadata === block.metadata &&

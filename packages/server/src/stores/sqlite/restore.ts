@@ -21,10 +21,7 @@ import { openSqliteStore } from "./sqlite.ts";
 interface RestoreOptions {
   /** Even if there is a database. */
   readonly replace?: boolean;
-  /**
-   * Repairs the copy, which nobody has open, before the replacement. An exception ends the restore, and changes
-   * nothing.
-   */
+  /** Repairs the copy, which nobody has open, before the replacement. An exception ends the restore, and changes nothing. */
   readonly change?: (fresh: string) => Promise<void>;
 }
 

@@ -209,8 +209,7 @@ it("[S26] a short finished block is one chunk, whatever happened on the way", as
 });
 
 it("[S5] a stream's appends come back whole after a kill, flushed or not, and with its conversation", async () => {
-  // How much is flushed at once decides which of block and conversation the tables have when the journal is
-  // read again.
+  // How much is flushed at once decides which of block and conversation the tables have when the journal is read again.
   for (const options of [
     {},
     { pendingBytes: 300, journalBytes: 400 },

@@ -131,8 +131,7 @@ export class SqliteStore implements Store {
       isClosed: () => this.#closed,
       blobGraceMs: options.blobGraceMs,
     });
-    // A large database may have come without an index, or with half of one. A short opening does not wait for
-    // that.
+    // A large database may have come without an index, or with half of one. A short opening does not wait for that.
     if (this.#tables.lastId() < INDEXED_ROWS) return;
     this.#indexTimer = setTimeout(() => this.#searchPool.indexNow(), INDEX_AFTER_MS);
     this.#indexTimer.unref();

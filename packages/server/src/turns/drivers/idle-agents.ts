@@ -47,9 +47,7 @@ export class IdleAgents<T extends Waiting> {
     if (known) this.put(known.conversation, agent);
   }
 
-  /**
-   * Its tasks have changed: it waits for the new ones, but no longer than a running one counted from its first wait.
-   */
+  /** Its tasks have changed: it waits for the new ones, but no longer than a running one counted from its first wait. */
   changed(agent: T): void {
     const known = this.#places.find((place) => place.agent === agent);
     if (known) this.#put(known.conversation, agent, known.sinceMs);

@@ -92,8 +92,7 @@ function isRetryable(error: unknown, status: number | undefined, codes: readonly
   if (codes.some((code) => FINAL_CODES.test(code))) return false;
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
   if (codes.some((code) => RETRYABLE_CODES.test(code))) return true;
-  // Neither a response nor an event: the connection. Node's own errors come through if it breaks in
-  // mid-stream.
+  // Neither a response nor an event: the connection. Node's own errors come through if it breaks in mid-stream.
   const { name, cause } = recordOf(error);
   if (error instanceof ApiConnectionError) return true;
   return name === "TypeError" || name === "SyntaxError" || cause !== undefined;

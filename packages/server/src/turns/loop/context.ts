@@ -160,9 +160,7 @@ class Building {
     else this.#say({ type: "text", text });
   }
 
-  /**
-   * Text of others, in whatever role, is quoted to the model and never attributed to it. A call of its own stays one.
-   */
+  /** Text of others, in whatever role, is quoted to the model and never attributed to it. A call of its own stays one. */
   #quote(block: WholeBlock, signs: Signs): void {
     const isOwnCall = block.kind === "tool_call" && !this.isOfOthers(block, { from: signs.from });
     if (isOwnCall) return this.#call(block, true);

@@ -1,6 +1,4 @@
-/**
- * One exchange with everything in it, as sent to the three APIs; how their errors are interpreted; which API is chosen.
- */
+/** One exchange with everything in it, as sent to the three APIs; how their errors are interpreted; which API is chosen. */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isProblem } from "@blockyard/kernel";

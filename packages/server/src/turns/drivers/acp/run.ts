@@ -150,8 +150,7 @@ export class AcpRun implements Trial {
 
   setMode(mode: Mode): Promise<Problem | undefined> {
     return this.#set(({ session, sessionId }) => {
-      // An agent without modes works in the only way that it has; one with modes is never assumed to be in
-      // another.
+      // An agent without modes works in the only way that it has; one with modes is never assumed to be in another.
       if (!hasMode(session, mode) && mode !== "ask")
         return `${this.#agent.provider} has no mode ${mode} here`;
       return modeSetting(session, sessionId, mode);
@@ -307,9 +306,7 @@ export class AcpRun implements Trial {
     return problem("invalid", `The agent refused ${setting.method}: ${reply.error.message}`);
   }
 
-  /**
-   * A request of the agent. Its ask is shown as soon as the line is written; an ask that cannot be shown is cancelled.
-   */
+  /** A request of the agent. Its ask is shown as soon as the line is written; an ask that cannot be shown is cancelled. */
   #take(method: string, params: JsonObject, id: string, respond: Respond): boolean {
     if (method === this.#agent.drains) return this.#drain(respond);
     if (method !== "session/request_permission" && method !== "elicitation/create") return false;

@@ -79,9 +79,7 @@ export class ClaudePeer {
     void this.#read();
   }
 
-  /**
-   * From here on, this listener gets its output, until it leaves, beginning with what arrived while nobody listened.
-   */
+  /** From here on, this listener gets its output, until it leaves, beginning with what arrived while nobody listened. */
   listen(listener: PeerListener): Promise<void> {
     this.#listener = listener;
     this.#isCaughtUp = false;

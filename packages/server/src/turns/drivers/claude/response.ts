@@ -32,9 +32,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   projectSettings: ".claude/settings.json",
 };
 
-/**
- * The rules that it will write into its settings of the folder for this answer, and where; undefined if it writes none.
- */
+/** The rules that it will write into its settings of the folder for this answer, and where; undefined if it writes none. */
 export function keptRules(answer: Answer): { file: string; rules: readonly string[] } | undefined {
   const { type, behavior, destination, rules } = objectOf(
     (answer.allow ? takenBy(answer) : undefined) ?? null,

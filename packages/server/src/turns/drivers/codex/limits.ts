@@ -1,6 +1,4 @@
-/**
- * Every bound of the Codex driver, in one place.
- */
+/** Every bound of the Codex driver, in one place. */
 
 export const limits = {
   /** How long the program may take to initialize, and to open a thread. */

@@ -1,6 +1,4 @@
-/**
- * What Codex asks its client: its requests by the names of the asks that they become, each answered once, or refused.
- */
+/** What Codex asks its client: its requests by the names of the asks that they become, each answered once, or refused. */
 
 import type { BlockEvent, BlockKey, Json, JsonObject } from "@blockyard/kernel";
 import type { Answer } from "../../run.ts";

@@ -7,9 +7,7 @@
 import type { JsonObject } from "@blockyard/kernel";
 import type { Mode, SandboxChoice } from "../../mode.ts";
 
-/**
- * Approvals and sandbox of each mode. In plan and ask nothing is written without approval; edits stay in the workspace.
- */
+/** Approvals and sandbox of each mode. In plan and ask nothing is written without approval; edits stay in the workspace. */
 const MODES: Readonly<Record<Mode, JsonObject>> = {
   plan: { approvalPolicy: "on-request", sandbox: "read-only" },
   ask: { approvalPolicy: "on-request", sandbox: "read-only" },

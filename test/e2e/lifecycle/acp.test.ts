@@ -4,7 +4,7 @@
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   type Ask,
@@ -343,6 +343,27 @@ describe("an agent that misbehaves", () => {
     must(await stage.turns.stop("ann", stage.conversation, false));
     expect(await stage.over()).toMatchObject({ status: "error", reason: "cancelled" });
   });
+
+  it.each([
+    ["No key is set.", "Open the page.", "Not logged in: No key is set. To log in: Web: Open the page."],
+    ["no account", undefined, "Not logged in: no account. To log in: Web."],
+  ])(
+    "[Y36] is not logged in (%s): the turn says how to, in whole sentences",
+    async (message, description, said) => {
+      stage = new Stage("opencode/text");
+      const methods = [{ id: "web", name: "Web", description }];
+      const traffic = [
+        ["in", { id: 0, method: "initialize", params: {} }],
+        ["out", { id: 0, result: { protocolVersion: 1, authMethods: methods } }],
+        ["in", { id: 1, method: "session/new", params: {} }],
+        ["out", { id: 1, error: { code: -32000, message } }],
+      ];
+      const lines = traffic.map(([dir, line]) => JSON.stringify({ t: 0, dir, line: JSON.stringify(line) }));
+      writeFileSync(join(stage.folder, "refuses.jsonl"), lines.join("\n"));
+      stage.plays(relative(RECORDED, join(stage.folder, "refuses")));
+      expect((await stage.turn()).error).toBe(said);
+    },
+  );
 
   it("[Y38] speaks another version: the turn says so", async () => {
     stage = new Stage("claude/bad-requests.version");

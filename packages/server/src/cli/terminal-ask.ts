@@ -15,6 +15,7 @@ import {
   callLine,
   hasPlan,
   isProblem,
+  lateAsk,
   NO_PLAN,
   type Problem,
 } from "@blockyard/kernel";
@@ -52,7 +53,8 @@ export async function answerAsk(
   block: BlockSnapshot,
   allowsAll: boolean,
 ): Promise<void> {
-  const ask = askOf(block.metadata) as Ask;
+  const asked = askOf(block.metadata) as Ask;
+  const ask = asked.state === "expired" ? lateAsk(asked) : asked;
   const isThere = process.stdin.isTTY === true;
   const isAsked = isThere && (!allowsAll || isQuestion(ask));
   const said = isAsked ? await atTerminal(client, block, ask) : withoutTerminal(allowsAll);

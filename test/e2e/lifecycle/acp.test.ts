@@ -27,6 +27,9 @@ import { Turns } from "../../../packages/server/src/turns/turns.ts";
 const FAKE = fileURLToPath(new URL("../agents/fake-acp.mjs", import.meta.url));
 const RECORDED = fileURLToPath(new URL("../../../packages/providers/fixtures/acp/", import.meta.url));
 
+/** Starts what follows, as the scripts of some agents do. */
+const LAUNCHER = fileURLToPath(new URL("../agents/launcher.mjs", import.meta.url));
+
 type Reply = { readonly allow: boolean; readonly answer?: AskAnswer };
 
 class Stage {
@@ -43,6 +46,7 @@ class Stage {
     this.conversation = before?.conversation ?? "";
     const heard = join(this.folder, "heard");
     this.#command = [process.execPath, FAKE, `${RECORDED}${recording}.jsonl`, heard, act, after];
+    if (act === "orphan") this.#command.splice(1, 0, LAUNCHER);
     const options = {
       ...{ kernel: this.kernel, root: this.folder, env: { PATH: "/usr/bin:/bin", HOME: this.folder } },
       ...{ tracker: new ProcessTracker(this.folder), graceMs: 500, cancelMs: 1_500 },
@@ -298,6 +302,15 @@ describe("an agent that misbehaves", () => {
     expect(turn.error).toMatch(why);
     stage.plays("opencode/text");
     expect(await stage.turn("Again")).toMatchObject({ status: "done" });
+  });
+
+  it("[Y36] only its launcher is killed: the turn says so, and nothing of what the agent answers then is shown", async () => {
+    stage = new Stage("opencode/text", "orphan", "9");
+    expect(await stage.turn()).toMatchObject({
+      ...{ status: "error", reason: "interrupted" },
+      error: expect.stringContaining("The agent ended by signal SIGKILL before its turn was over."),
+    });
+    expect((await stage.blocks()).map(({ kind }) => kind)).not.toContain("unknown");
   });
 
   it.each([

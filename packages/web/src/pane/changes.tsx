@@ -103,7 +103,7 @@ function File({ file, folder, isOpenFirst, conversation }: FileProps): ReactNode
           <Icon name="chevron" className={isOpen ? "turned" : ""} />
           <span className="changed-path">
             <span className="dim">{parts.before}</span>
-            {parts.name}
+            <span className="changed-name">{parts.name}</span>
           </span>
           {WORDS[kind] !== "" && <span className={`changed-kind ${kind}`}>{WORDS[kind]}</span>}
           <Counts added={added} deleted={deleted} />

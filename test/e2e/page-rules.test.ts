@@ -47,6 +47,8 @@ test("[CM15] a rule is made by keyboard, changed and revoked", async () => {
   await page.setViewportSize({ width: 390, height: 800 });
   await rule.getByRole("button", { name: "Revoke" }).click();
   await dialog.getByText("No rules yet").waitFor();
+  // What an agent keeps itself is not in the list, and is not denied.
+  await dialog.getByText(".claude/settings.local.json").waitFor();
   expect(complaints).toEqual([]);
   await context.close();
 });

@@ -37,8 +37,8 @@ export const ESCAPE_MUTATIONS: readonly Mutation[] = [
   {
     name: "escape: what is hidden in a home folder is seen",
     file: "packages/server/src/sandbox/sandbox.ts",
-    find: '[real(data), ...hiddenByClass(this.#home, env["PATH"], writable)]',
-    replace: '[real(data), ...hiddenByClass(this.#home, env["PATH"], [this.#home, ...writable])]',
+    find: '[...hidden, ...hiddenByClass(home, env["PATH"], writable)]',
+    replace: '[...hidden, ...hiddenByClass(home, env["PATH"], [home, ...writable])]',
     ...ESCAPES,
     only: "AC312",
   },

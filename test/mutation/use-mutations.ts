@@ -53,8 +53,8 @@ export const USE_MUTATIONS: readonly Mutation[] = [
   {
     name: "use: a turn in which something was denied ends as if it were done",
     file: "packages/server/src/cli/follow-turn.ts",
-    find: '      return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;\n',
-    replace: '      return ended.status === "done" ? EXIT.done : EXIT.failed;\n',
+    find: '      return ended.status === "done" && denied + unanswered === 0 ? EXIT.done : EXIT.failed;\n',
+    replace: '      return ended.status === "done" && unanswered === 0 ? EXIT.done : EXIT.failed;\n',
     tests: commands,
     projects: unit,
     only: "U13",

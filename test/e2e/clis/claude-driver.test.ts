@@ -2,12 +2,15 @@
  * The real Claude Code over its control protocol, against the scripted model: what it asks, what reaches the model of the answers,
  * messages while it works, modes, and a process that lives on between turns.
  */
+import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findMarked } from "../../../packages/server/src/processes/child-mark.ts";
 import { homeMark } from "../../../packages/server/src/processes/process-tracker.ts";
 import { type Asked, call, type Script, type Step, say } from "../../model/script.ts";
+import { BARE_PATH } from "../server.ts";
 import { fetchCli } from "./fetch.ts";
 import { Lab, type LabBlock } from "./lab.ts";
 
@@ -126,6 +129,18 @@ describe.skipIf(why !== "")(`Claude Code over its control protocol${why}`, () =>
     await answer(ask, { allow: true, answer: { suggestion: "accept-edits" } });
     expect(await lab.over(conversation, turn)).toMatchObject({ status: "done" });
     expect(lastRequest()).toContain("1. Write and test");
+  });
+
+  it("[D56] what a terminal has gone on with is known to the next turn, also where a process waits for that", async () => {
+    const conversation = await lab.conversation();
+    const first = await lab.turn(conversation, "Remember the plum", [say("I do.")]);
+    lab.model.play([say("The pear too.")]);
+    const env = { ...lab.env, PATH: BARE_PATH };
+    const args = ["-p", "--resume", first.session_id ?? "", "And the pear, from the terminal"];
+    await promisify(execFile)(program, args, { cwd: lab.work, env });
+    expect(await lab.turn(conversation, "What was it?", [say("Both.")])).toMatchObject({ status: "done" });
+    expect(lastRequest()).toContain("Remember the plum");
+    expect(lastRequest()).toContain("And the pear, from the terminal");
   });
 
   it("[D52] a rule that was suggested is kept: the next call of its kind is not asked", async () => {

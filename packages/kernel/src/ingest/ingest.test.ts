@@ -378,25 +378,45 @@ describe("[E8] import", () => {
     ]);
   });
 
-  it("[T91] a turn is of the model that answered, whatever it was asked for by", async () => {
-    const world = new World();
-    await world.open();
-    const asked: Turn = { id: "ours", provider: "claude", agent: "claude", status: "running", startedAt: 0 };
-    await world.kernel.write(world.conversation, {
-      agent: "owner",
-      plan: (draft) => draft.setTurn({ ...asked, startedBy: "owner", model: "sonnet" }) ?? null,
-    });
-    const ingest = await world.open({ turn: "ours" });
-    const usage = { input: 10, cacheRead: 4, cacheWrite: 0, output: 5, reasoning: 0 };
-    await ingest.push([
-      { type: "turn-start", turn: "t", provider: "claude", model: "opus-5" },
-      { type: "message-usage", messageId: "m0", usage, model: "<synthetic>" },
-      { type: "message-usage", messageId: "m1", usage, model: "sonnet-5" },
-      { type: "turn-end", turn: "t", status: "done", usage, costUsd: 1, models: ["opus-5", "sonnet-5"] },
-    ]);
-    expect(await ingest.finish()).toBeUndefined();
-    expect(await world.kernel.turns(world.conversation)).toMatchObject([{ id: "ours", model: "sonnet-5" }]);
-  });
+  const spent = { input: 10, cacheRead: 4, cacheWrite: 0, output: 5, reasoning: 0 };
+  it.each<[string, readonly BlockEvent[], readonly string[], string]>([
+    [
+      "its messages say",
+      [
+        { type: "message-usage", messageId: "m0", usage: spent, model: "<synthetic>" },
+        { type: "message-usage", messageId: "m1", usage: spent, model: "sonnet-5" },
+      ],
+      ["opus-5", "sonnet-5"],
+      "sonnet-5",
+    ],
+    ["its end says, without messages", [], ["sonnet-5"], "sonnet-5"],
+    ["nobody says", [], [], "sonnet"],
+  ])(
+    "[T91] a turn is of the model that answered, whatever it was asked for by: as %s",
+    async (_, messages, models, expected) => {
+      const world = new World();
+      await world.open();
+      const asked: Turn = {
+        id: "ours",
+        provider: "claude",
+        agent: "claude",
+        status: "running",
+        startedAt: 0,
+      };
+      await world.kernel.write(world.conversation, {
+        agent: "owner",
+        plan: (draft) => draft.setTurn({ ...asked, startedBy: "owner", model: "sonnet" }) ?? null,
+      });
+      const ingest = await world.open({ turn: "ours" });
+      await ingest.push([
+        { type: "turn-start", turn: "t", provider: "claude", model: "opus-5" },
+        ...messages,
+        { type: "turn-end", turn: "t", status: "done", usage: spent, costUsd: 1, models },
+      ]);
+      expect(await ingest.finish()).toBeUndefined();
+      expect(await world.kernel.turns(world.conversation)).toMatchObject([{ id: "ours", model: expected }]);
+    },
+  );
 
   it("[D97] what a turn has left open is ended by the stream that goes on, once; a turn that begins before ours is another", async () => {
     const world = new World();

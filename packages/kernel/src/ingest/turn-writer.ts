@@ -63,7 +63,7 @@ export class TurnWriter {
     if (!turn || (turn.status !== "running" && !this.#options.keep)) return;
     const { type: _type, turn: _turn, models, at, ...rest } = event;
     const endedAt = at ?? this.#draft.at;
-    const model = answeringModel(turn) ?? models?.[0];
+    const model = answeringModel(turn, models);
     this.#place.turn = undefined;
     const ended = {
       ...begunTurn(turn),
@@ -131,10 +131,14 @@ export class TurnWriter {
   }
 }
 
-/** The requested model may be an alias ("sonnet"): the messages have its full name. */
-function answeringModel({ model, messages = {} }: Turn): string | undefined {
-  const answered = Object.values(messages).flatMap((each) =>
+/**
+ * The requested model may be an alias ("sonnet"): the messages have its full name, or, if there are none (as after `/compact`), the end
+ * of the turn.
+ */
+function answeringModel({ model, messages = {} }: Turn, named: readonly string[] = []): string | undefined {
+  const sent = Object.values(messages).flatMap((each) =>
     each.parent === undefined && each.model !== undefined && !each.model.startsWith("<") ? [each.model] : [],
   );
+  const answered = sent.length > 0 ? sent : named;
   return model !== undefined && answered.includes(model) ? model : (answered[0] ?? model);
 }

@@ -46,13 +46,14 @@ export const claudeAdapter: ClaudeAdapter = {
 };
 
 /**
- * Whether the line was here before, as after a connection that was lost and taken up again. Of the stream events, which
- * are many, only the start of a message is remembered: what follows it is repeated with it. What a person said is shown
- * as often as it comes.
+ * Whether the line was here before, as after a connection that was lost and taken up again, or in an earlier turn, as what a
+ * compaction has kept. Of the stream events, which are many, only the start of a message is remembered: what follows it is
+ * repeated with it. What a person said is shown as often as it comes.
  */
 function isRepeated(state: State, line: JsonObject): boolean {
   const isStreamed = line.type === "stream_event";
   if (isStreamed && objectOf(line.event).type !== "message_start") return state.isRepeating;
+  if (line.type === "assistant" && state.kept.has(textOf(line.uuid) ?? "")) return true;
   const uuid = line.type === "user" && !hasResult(line) ? undefined : nameOf(line);
   const isKnown = uuid !== undefined && state.seen.has(uuid);
   if (isStreamed) state.isRepeating = isKnown;

@@ -426,6 +426,28 @@ describe("what is not the model's", () => {
     };
     expect(briefs([line])).toEqual(['text system done local_command "Tokens: 1"']);
   });
+
+  it("[C32] what a compaction keeps of an earlier turn, such as the output of a slash command, makes no second block", () => {
+    const boundary = system("compact_boundary", {
+      uuid: "b",
+      compact_metadata: { trigger: "manual", preserved_messages: { uuids: ["k"], all_uuids: ["p", "k"] } },
+    });
+    const output = (uuid: string, text: string) => ({
+      ...{ type: "assistant", uuid, local_command_source: text },
+      message: { id: `printed-${uuid}`, model: "<synthetic>", content: [{ type: "text", text }] },
+    });
+    const lines = [
+      boundary,
+      output("k", "Tokens: 1"),
+      output("n", "Compacted"),
+      say("m", "On", { uuid: "a" }),
+    ];
+    expect(briefs(lines)).toEqual([
+      'text system done compaction "Conversation compacted (manual)"',
+      'text system done local_command "Compacted"',
+      'text model done "On"',
+    ]);
+  });
 });
 
 describe("what nobody knows", () => {

@@ -179,6 +179,8 @@ export interface State {
   /** Uuids of the stream's lines, and whether the message that is being streamed was streamed before. */
   readonly seen: Set<string>;
   isRepeating: boolean;
+  /** Uuids of the messages that the last compaction has kept: some are printed once more behind it. */
+  kept: ReadonlySet<string>;
 }
 
 export type Out = BlockEvent[];
@@ -224,6 +226,7 @@ export function newState(run: string, start: Start = {}): State {
     usedKeys: new Set(),
     seen: new Set(),
     isRepeating: false,
+    kept: new Set(),
   };
 }
 

@@ -212,6 +212,9 @@ function compactBoundary(state: State, out: Out, line: JsonObject): void {
   const text = `Conversation compacted${trigger === undefined ? "" : ` (${trigger})`}${tokens}`;
   const extra = { trigger: trigger ?? null, ...(after === undefined ? {} : { post_tokens: after }) };
   addNotice(state, out, line, { notice: "compaction", text, extra });
+  const kept = objectOf(facts.preserved_messages);
+  const uuids = listOf(kept.all_uuids ?? kept.uuids).flatMap((uuid) => textOf(uuid) ?? []);
+  state.kept = new Set(uuids.slice(-bounds.openCalls));
 }
 
 /** The call's own result says the same words; without a call they stand alone. */

@@ -45,7 +45,7 @@ async function list(client: BlockSource, isJson: boolean): Promise<number> {
   const { rules: all } = known(await client.call("rule.list", {}));
   if (isJson) await printJson({ rules: all });
   else if (all.length === 0)
-    await print("No rules. Agents ask for everything that their mode does not allow.\n");
+    await print("No rules. Agents ask for everything that their mode and their own settings do not allow.\n");
   else for (const rule of all) await print(`${wrapped(lineOf(rule), lineWidth(), 4)}\n`);
   return EXIT.done;
 }

@@ -13,6 +13,7 @@ import {
   isProblem,
   Kernel,
   MemoryStore,
+  type Reason,
   VirtualEnv,
 } from "@blockyard/kernel";
 import { AGENTS, type Agent } from "../turns/agents.ts";
@@ -22,8 +23,8 @@ interface Played {
   readonly provider?: string;
   readonly parent?: BlockId;
   readonly fresh?: boolean;
-  /** How the turn ends, `other`: in another session; `lost` and `unheard` never get as far as one. */
-  readonly end?: "done" | "failed" | "other" | "lost" | "unheard";
+  /** How the turn ends, `other`: in another session; `died` and `stopped`: in its words; `lost` and `unheard` never get as far as one. */
+  readonly end?: "done" | "failed" | "other" | "died" | "stopped" | "lost" | "unheard";
   /** Happens while the answer is written. */
   readonly meanwhile?: (answer: BlockId) => Promise<unknown>;
 }
@@ -45,6 +46,11 @@ interface Outcome {
 const LOST: Readonly<Record<string, string>> = {
   claude: "No conversation found with session ID: s",
   codex: "no rollout found for thread id s",
+};
+
+const CUT: Readonly<Record<string, { readonly status: "error"; readonly reason: Reason }>> = {
+  died: { status: "error", reason: "interrupted" },
+  stopped: { status: "error", reason: "cancelled" },
 };
 
 export class SessionHarness {
@@ -137,10 +143,10 @@ export class SessionHarness {
       ]);
       await ingest.drain();
       await meanwhile?.(ingest.idOf("a") as BlockId);
-      await ingest.push([{ type: "block-end", key: "a", status: "done" }]);
+      await ingest.push([{ type: "block-end", key: "a", ...(CUT[end ?? ""] ?? { status: "done" }) }]);
     } else await ingest.push([start]);
     const status = end === "done" || end === "other" ? "done" : "error";
-    const error = end === "lost" ? { error: LOST[provider] as string } : {};
+    const error = end === "lost" ? { error: LOST[provider] as string } : CUT[end ?? ""];
     // Where Claude Code can cut its session.
     const native = provider === "claude" && isHeard ? { native: { resume_at: `at-${turn}` } } : {};
     await ingest.push([{ type: "turn-end", turn: "t", status, ...error, ...native }]);

@@ -29,7 +29,7 @@ import { deedOf, lateMode, lateText, withPlan } from "./late-answer.ts";
 import type { ModeWatch } from "./mode-watch.ts";
 import { readPlan } from "./read-plan.ts";
 import { refusalText } from "./refusal.ts";
-import { type Decision, isOwnSuggestion, type Rules } from "./rules/rules.ts";
+import { isOwnSuggestion, type Rules } from "./rules/rules.ts";
 import type { Run, TurnRequest, TurnStart } from "./run.ts";
 import { answeredAsk, checkAnswer, checkPlan, type Given, stateAfter, writeAnswer } from "./write-answer.ts";
 
@@ -65,8 +65,6 @@ interface Leave {
 
 /** An ask is heard of when it is committed; the run that wrote it may know its block a moment later. */
 const ASKED_MS: readonly number[] = [5, 20, 100, 500, 2_000];
-
-const RESTARTED = "your answer from before the restart";
 
 export class Answering {
   readonly #options: AnsweringOptions;
@@ -126,14 +124,17 @@ export class Answering {
   async #byRule(live: Live, { id, conversation, metadata }: Block): Promise<void> {
     const ask = this.#asked(live, askOf(metadata) as Ask);
     const { cwd } = live.start.request;
-    const decided =
-      this.#leaveFor(conversation, ask) ??
-      (cwd === undefined ? undefined : this.#options.rules?.decide(ask, { conversation, cwd }));
+    const leave = this.#leaveFor(conversation, ask);
+    const rule =
+      leave !== undefined || cwd === undefined
+        ? undefined
+        : this.#options.rules?.decide(ask, { conversation, cwd });
+    const decided = leave === undefined ? rule : { allow: true, by: leave.by };
     if (decided === undefined) return;
-    const message = decided.allow ? undefined : `A rule of the user denies ${decided.words}.`;
+    const message = decided.allow ? undefined : `A rule of the user denies ${rule?.words}.`;
     const given = { allow: decided.allow, message };
     for (const waitMs of [...ASKED_MS, 0]) {
-      const answered = await this.#give(decided.by, live, id, ask.id, given, decided.words);
+      const answered = await this.#give(decided.by, live, id, ask.id, given, rule?.words);
       if (!isProblem(answered) || answered.details?.["state"] !== undefined) return;
       if (this.#options.liveIn(conversation) !== live) return;
       await new Promise<void>((again) => this.#options.kernel.env.after(waitMs, again));
@@ -145,11 +146,12 @@ export class Answering {
     return this.#options.secrets?.asked(start.id, ask) ?? ask;
   }
 
-  #leaveFor(conversation: ConversationId, ask: Ask): Decision | undefined {
+  /** Who has allowed it before the restart: their answer, and no rule. */
+  #leaveFor(conversation: ConversationId, ask: Ask): Leave | undefined {
     const leave = this.#leaves.get(conversation);
     if (leave === undefined || ask.kind !== "permission" || leave.deed !== deedOf(ask)) return undefined;
     this.#leaves.delete(conversation);
-    return { allow: true, by: leave.by, words: RESTARTED };
+    return leave;
   }
 
   async #give(
@@ -163,15 +165,17 @@ export class Answering {
     const { kernel } = this.#options;
     const said = given.message?.trim() ? given.message : undefined;
     const asking = await kernel.block(block);
-    const plan = await this.#plan(by, isProblem(asking) ? undefined : askOf(asking.metadata), given);
+    const open = isProblem(asking) ? undefined : askOf(asking.metadata);
+    const plan = await this.#plan(by, open, given);
     if (isProblem(plan)) return plan;
+    const full = open === undefined ? given : withPlan(open, given, plan?.text);
     const answered = await kernel.writeBlock(block, {
       agent: by,
-      plan: (draft) => writeAnswer(draft, block, ask, { ...given, message: said }, live.run, { rule, plan }),
+      plan: (draft) => writeAnswer(draft, block, ask, { ...full, message: said }, live.run, { rule, plan }),
     });
     if (isProblem(answered)) return answered;
     const shown = this.#asked(live, answered.ask);
-    const byRule = rule !== undefined && rule !== RESTARTED;
+    const byRule = rule !== undefined;
     live.mode.answered({ allow: given.allow, byRule, shown, answer: given.answer });
     live.run.answer({
       ...{ ask, allow: given.allow, shown, input: shown.input ?? null, said, byRule },
@@ -221,10 +225,8 @@ export class Answering {
       ...(cwd === undefined ? {} : { cwd }),
       ...(turn.model === undefined ? {} : { model: turn.model }),
     };
-    const kept = this.#options.rules?.keep(by, ask, given.answer?.suggestion, {
-      conversation,
-      cwd: cwd ?? "",
-    });
+    const taken = given.answer?.suggestion;
+    const kept = cwd === undefined ? [] : this.#options.rules?.keep(by, ask, taken, { conversation, cwd });
     if (isProblem(kept)) return kept;
     if (given.allow && ask.kind === "permission") this.#leaves.set(conversation, { by, deed: deedOf(ask) });
     const refused = await this.#options.start(by, request, (draft) => {

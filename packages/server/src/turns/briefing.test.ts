@@ -95,6 +95,8 @@ describe("what is told", () => {
     const output = result("command", "a.txt\n", { command: "ls" });
     const alone = await told([output], { isKnown: true, how: "changed" });
     expect(inside(alone)).toBe("ID result of Bash ls, as it reads now:\n| a.txt");
+    const cut = await told([user("Once upon a")], { isKnown: true, how: "cut" });
+    expect(inside(cut)).toBe("ID user (ann), cut off before its end:\n| Once upon a");
     const file = madeBlock("file", "body", { metadata: { path: "src/a.ts" } });
     expect(inside(await told([file], { how: "included" }))).toBe("ID included (file src/a.ts):\n| body");
   });

@@ -1,7 +1,21 @@
 /** What an answer that comes after a restart allows. */
-import { type Ask, allowingAnswers, lateAsk } from "@blockyard/kernel";
+import {
+  type Ask,
+  allowingAnswers,
+  askOf,
+  isProblem,
+  type JsonObject,
+  Kernel,
+  lateAsk,
+  MemoryStore,
+  VirtualEnv,
+} from "@blockyard/kernel";
 import { expect, it } from "vitest";
+import { must } from "../testing/session-harness.ts";
+import { Answering } from "./answering.ts";
 import { deedOf, lateText } from "./late-answer.ts";
+import { ModeWatch } from "./mode-watch.ts";
+import type { Answer, Run, TurnStart } from "./run.ts";
 
 type Deed = Pick<Ask, "subject" | "input">;
 
@@ -49,4 +63,54 @@ it("[D62] what only the process that asked could carry out is not offered late",
   expect(allowingAnswers(lateAsk(ask)).map((each) => each?.id)).toEqual([undefined, "rule-workspace"]);
   const plan: Pick<Ask, "kind" | "suggestions"> = { ...ask, kind: "plan" };
   expect(lateAsk(plan)).toEqual(plan);
+});
+
+it("[D62] [D7] a call that was allowed before the restart says who allowed it, and names no rule", async () => {
+  const kernel = new Kernel(new VirtualEnv(1), new MemoryStore("m"));
+  const conversation = must(await kernel.createConversation("ann", ""));
+  /** A call that asks, in the turn of that name. */
+  const asks = async (turn: string, state: Ask["state"]) =>
+    must(
+      await kernel.write(conversation, {
+        agent: "claude",
+        plan: (draft) => {
+          const ask = { id: turn, kind: "permission", state, input: { command: "ls" } };
+          const metadata = { turn, toolUseId: turn, toolName: "Bash", ask: ask as JsonObject };
+          const status = state === "asked" ? "running" : "error";
+          const call = draft.create({ kind: "tool_call", role: "model", status, text: "", metadata });
+          if (isProblem(call)) return call;
+          const begun = {
+            id: turn,
+            provider: "claude",
+            agent: "claude",
+            startedBy: "ann",
+            startedAt: draft.at,
+          };
+          draft.setTurn(
+            state === "asked"
+              ? { ...begun, status: "running" }
+              : { ...begun, status: "error", reason: "interrupted" },
+          );
+          return call.id;
+        },
+      }),
+    );
+  let live: { readonly start: TurnStart; readonly run: Run; readonly mode: ModeWatch } | undefined;
+  const answering = new Answering({
+    ...{ kernel, rules: undefined, liveIn: () => live },
+    start: async () => undefined,
+  });
+  await answering.answer("ann", await asks("cut", "expired"), "cut", { allow: true });
+  const call = await asks("again", "asked");
+  const block = must(await kernel.block(call));
+  const heard = await new Promise<Answer>((answer) => {
+    const run = { asks: () => call, answer } as unknown as Run;
+    const start = { id: "again", request: { conversation, cwd: "/w" } } as unknown as TurnStart;
+    live = { start, run, mode: new ModeWatch(kernel, start, run) };
+    answering.heard(conversation, [block]);
+  });
+  expect(heard).toMatchObject({ allow: true, byRule: false });
+  const ask = askOf(must(await kernel.block(call)).metadata);
+  expect(ask).toMatchObject({ state: "allowed", answeredBy: "ann" });
+  expect(ask).not.toHaveProperty("rule");
 });

@@ -1,5 +1,13 @@
 /** A plan is approved as it was read: what others change up to the last moment is not. */
-import { type Ask, isProblem, type JsonObject, Kernel, MemoryStore, VirtualEnv } from "@blockyard/kernel";
+import {
+  type Ask,
+  askOf,
+  isProblem,
+  type JsonObject,
+  Kernel,
+  MemoryStore,
+  VirtualEnv,
+} from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { must } from "../testing/session-harness.ts";
 import { Answering } from "./answering.ts";
@@ -83,6 +91,10 @@ class Waiting {
     return must(await this.kernel.block(this.plan)).version;
   }
 
+  async ask() {
+    return askOf(must(await this.kernel.block(this.#call)).metadata);
+  }
+
   async answer(given: Given) {
     return this.#answering?.answer("ann", this.#call, "q", given);
   }
@@ -123,6 +135,14 @@ it("[D53] what whoever approves it has edited is, and a plan that nobody approve
   const other = await new Waiting().open();
   await other.edits("eve", "0. Evil\n");
   expect(await other.answer({ allow: false, message: "no" })).toEqual({ state: "denied" });
+});
+
+it("[D12] [D53] the answer keeps a plan as it was approved, so that it is no news; the agent gets only what was chosen", async () => {
+  const waiting = await new Waiting().open();
+  await waiting.edits("ann", "0. Read first\n");
+  expect(await waiting.answer({ allow: true })).toEqual({ state: "allowed" });
+  expect(await waiting.ask()).toMatchObject({ answer: { text: "0. Read first\n1. Tidy up\n" } });
+  expect(waiting.heard[0]?.answer).toBeUndefined();
 });
 
 it("[D62] [D53] [D63] after a restart a plan is carried out in the mode that was approved with it, and said once", async () => {

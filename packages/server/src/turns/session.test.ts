@@ -89,6 +89,12 @@ describe("a session that goes on", () => {
     expect((await turn("three")).news).toEqual(["changed: the best plan"]);
   });
 
+  it("[D12] is told the words in which its process died, once; not those in which it was stopped", async () => {
+    await turn("one", { end: "died" });
+    expect((await turn("two", { end: "stopped" })).news).toEqual(["cut: re: one"]);
+    expect((await turn("three")).news).toEqual([]);
+  });
+
   it("[D12] is told what is included, and again when it has changed", async () => {
     const remote = must(await harness.kernel.createConversation("ann", ""));
     const block_id = await harness.remark("planted in May", remote);

@@ -7,7 +7,8 @@
  *   - A session that knows something outside the context (on another branch, pruned, or no
  *     longer included) cannot forget it, so the turn does not continue it.
  *     If the agent can copy its session up to the end of a turn, the turn continues a copy of the part that it may know.
- *   - What belongs to the context and is unknown to the session, or has changed since, is told (see briefing.ts).
+ *   - What belongs to the context and is unknown to the session, or has changed since, is told (see briefing.ts). So is
+ *     the text that the agent was writing when its process died: agents keep only what is complete.
  */
 
 import {
@@ -194,6 +195,8 @@ interface Known {
   /** Up to here it has been told what others wrote. */
   readonly until: number;
   readonly included: Readonly<Record<BlockId, number>>;
+  /** Its turns in which the agent's process died. */
+  readonly died: ReadonlySet<string>;
 }
 
 /** Undefined where it knows what is not in the context. */
@@ -207,6 +210,7 @@ function knownOf(session: Session, base: SessionBase): Known | undefined {
     from: Math.max(own.findLast((block) => toldOf(block)?.fresh)?.born ?? -1, clearedAt(session, base)),
     until: last?.born ?? -1,
     included: (last && toldOf(last)?.included) ?? {},
+    died: new Set([...session.turns.values()].filter(hasDied).map(({ id }) => id)),
   };
   return knowsTooMuch(known, base) ? undefined : known;
 }
@@ -248,15 +252,26 @@ async function newsFor(known: Known, base: SessionBase): Promise<readonly News[]
   for (const block of base.path) {
     if (block.pruned || block.born < known.from || block.seq <= known.until || !isShared(block)) continue;
     if (known.own.has(block.id)) {
+      const isCut = block.born > known.until && isCutOff(known, block);
       const isEdited = block.promoted && (await isEditedSince(base.kernel, block, known.until));
       const isNews = isEdited === true ? !(await isApproved(base, block)) : isEdited;
       if (isProblem(isNews)) return isNews;
-      if (isNews) news.push({ block, how: "changed" });
+      if (isCut || isNews) news.push({ block, how: isCut ? "cut" : "changed" });
     } else {
       news.push({ block, how: block.born > known.until ? "new" : "changed" });
     }
   }
   return news;
+}
+
+function hasDied({ status, reason }: Turn): boolean {
+  return status === "error" && reason === "interrupted";
+}
+
+/** What an agent was writing when its process died; what it was stopped in, it knows. */
+function isCutOff({ died }: Known, { kind, role, side, metadata }: Block): boolean {
+  const isText = kind === "text" && role === "model" && !side;
+  return isText && metadata.reason === "interrupted" && died.has(String(metadata.turn));
 }
 
 function asIncluded(block: Block): News {

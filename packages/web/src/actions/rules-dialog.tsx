@@ -29,7 +29,9 @@ export function RulesDialog(): ReactNode {
   return (
     <Dialog label="Rules" title="Rules" className="wide">
       <p className="dim">
-        These rules answer agents without asking you. Deny wins over allow. Guarded files always ask.
+        These rules answer agents without asking you. Deny wins over allow. Guarded files always ask. Rules
+        that Claude Code suggests itself are not listed: it saves them in{" "}
+        <code>.claude/settings.local.json</code>.
       </p>
       <RuleForm
         key={edited?.id ?? ""}

@@ -42,7 +42,7 @@ export interface Place {
   readonly cwd: string;
 }
 
-export interface Decision {
+interface Decision {
   readonly allow: boolean;
   /** Who has made the rule. */
   readonly by: string;

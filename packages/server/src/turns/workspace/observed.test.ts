@@ -115,6 +115,35 @@ it.skipIf(!hasGit)(
   },
 );
 
+it.skipIf(!hasGit)(
+  `[D95] [D96] a turn that the agent has begun by itself in this one belongs to it; the next one that is asked for does not${missing}`,
+  async () => {
+    repository();
+    const begin = (id: string, startedAt: number, endedAt: number) =>
+      kernel.write(start.request.conversation, {
+        agent: "claude",
+        plan: (draft) => {
+          const by = { provider: "claude", agent: "claude", startedBy: "ann" } as const;
+          draft.setTurn({ id, ...by, status: "done", startedAt, endedAt });
+          return null;
+        },
+      });
+    await begin("turn-1", 10, 30);
+    await begin("turn-2", 20, 30);
+    await begin("turn-3", 30, 40);
+    const during = () => {
+      rmSync(join(folder, "gone.txt"));
+      write("tracked.txt", "one\n2\nthree\n");
+    };
+    const shown = (turn: string, path: string) =>
+      block("file_change", { turn, changes: [{ path: join(folder, path), kind: "modify", diff: "" }] });
+    await shown("turn-2", "tracked.txt");
+    await shown("turn-3", "gone.txt");
+    await block("command", { turn: "turn-2", command: "rm gone.txt" });
+    expect(await seen(during, false)).toEqual(["delete gone.txt -bye"]);
+  },
+);
+
 it.skipIf(!hasGit)(`[D95] leaves out what the agent has shown itself${missing}`, async () => {
   repository();
   await block("file_change", { changes: [{ path: join(folder, "tracked.txt"), kind: "modify", diff: "" }] });

@@ -8,7 +8,14 @@
  */
 
 import { relative, resolve } from "node:path";
-import { isProblem, type Kernel, type Metadata, metadataOf, RESULT_KINDS } from "@blockyard/kernel";
+import {
+  isProblem,
+  type Kernel,
+  type Metadata,
+  metadataOf,
+  RESULT_KINDS,
+  type Turn,
+} from "@blockyard/kernel";
 import { joinDiffs, unifiedDiff } from "@blockyard/providers";
 import { guardOfName } from "../../files/guarded-path.ts";
 import type { Secrets } from "../../ingest/secrets.ts";
@@ -69,7 +76,7 @@ export class WorkspaceObserver {
     });
   }
 
-  /** What the turn's own blocks say of files, as paths in the folder. */
+  /** What the turn's own blocks say of files, as paths in the folder: also those of turns that its agent has begun in it by itself. */
   async #done(
     { id, request }: TurnStart,
     folder: string,
@@ -77,7 +84,10 @@ export class WorkspaceObserver {
     const query = { conversation: request.conversation, kinds: RESULT_KINDS, order: "last" } as const;
     const blocks = await this.#kernel.blocks({ ...query, limit: OBSERVED_BLOCKS });
     if (isProblem(blocks)) return undefined;
-    const own = blocks.filter(({ metadata }) => metadata.turn === id);
+    const turns = await this.#kernel.turns(request.conversation);
+    if (isProblem(turns)) return undefined;
+    const ids = turnsIn(turns, id);
+    const own = blocks.filter(({ metadata }) => ids.has(String(metadata.turn)));
     const shown = own.flatMap((block) =>
       block.kind === "file_change" ? metadataOf(block, "file_change").changes : [],
     );
@@ -90,6 +100,17 @@ export class WorkspaceObserver {
       ),
     };
   }
+}
+
+/** A turn, and those that its agent began by itself while it ran. */
+function turnsIn(turns: readonly Turn[], id: string): ReadonlySet<string> {
+  const outer = turns.find((turn) => turn.id === id);
+  if (outer === undefined) return new Set([id]);
+  const { agent, startedAt, endedAt = Number.POSITIVE_INFINITY } = outer;
+  const inner = turns.filter(
+    (turn) => turn.agent === agent && turn.startedAt >= startedAt && turn.startedAt < endedAt,
+  );
+  return new Set([id, ...inner.map((turn) => turn.id)]);
 }
 
 function changesOf(

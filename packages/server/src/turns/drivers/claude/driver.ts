@@ -35,6 +35,7 @@ import { loginOf, modelRefusal, offersOf } from "./offers.ts";
 import { ClaudePeer } from "./peer.ts";
 import { ClaudeRest } from "./rest.ts";
 import { ClaudeRun } from "./run.ts";
+import { isContinuedElsewhere } from "./session-file.ts";
 
 const CLAUDE_ABILITIES: Abilities = {
   resumes: true,
@@ -186,10 +187,12 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
   if (isProblem(given)) return given;
   const attached = { ...given, pictures: [...told.pictures, ...given.pictures] };
   const asked = { ...requestOf(options, request, session), ...(cut === undefined ? {} : { cut: cut.at }) };
+  const stale = await staleIn(place, request.conversation);
   const fits = (peer: ClaudePeer) =>
     (session === undefined ? peer.isFresh && peer.session === undefined : peer.session === session) &&
     cut === undefined &&
     peer.cwd === asked.cwd &&
+    !stale.has(peer) &&
     !peer.isClosed;
   const kept = idle.take(request.conversation, fits);
   const peer = kept ?? (await startPeer(place, asked));
@@ -204,6 +207,17 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
     model: kept === undefined ? undefined : request.model,
   });
   return { run, mayBeLost: session !== undefined, isKept: kept !== undefined };
+}
+
+/** Those that wait while another process has gone on with their session. What one of them runs in the background counts more. */
+async function staleIn({ idle, options }: Place, conversation: ConversationId): Promise<Set<ClaudePeer>> {
+  const stale = new Set<ClaudePeer>();
+  for (const peer of idle.of(conversation)) {
+    const { session, said, cwd, isBusy } = peer;
+    if (session === undefined || said === undefined || isBusy) continue;
+    if (await isContinuedElsewhere({ env: options.env, cwd, session }, said)) stale.add(peer);
+  }
+  return stale;
 }
 
 /** What an agent that waited has begun by itself. */

@@ -1,7 +1,6 @@
-/** What a turn reads in single lines of Claude Code, besides the blocks that they become. */
+/** What is read in single lines of Claude Code, besides the blocks that they become. */
 
-import type { JsonObject } from "@blockyard/kernel";
-import { objectOf } from "./peer.ts";
+import type { Json, JsonObject } from "@blockyard/kernel";
 
 /** Where a session can be cut: behind what the model has said itself, not below one of its sub-agents. */
 export function cutAt({ uuid, parent_tool_use_id: parent, message }: JsonObject): string | undefined {
@@ -26,4 +25,16 @@ export function limitIn(line: JsonObject): { readonly resetsAt?: number } | unde
 export function costIn(line: JsonObject): number {
   const models = Object.values(objectOf(line["model_usage_since_last_result"]));
   return models.reduce<number>((sum, model) => sum + Number(objectOf(model)["costUSD"] ?? 0), 0);
+}
+
+export function parsed(line: string): JsonObject | undefined {
+  try {
+    return objectOf(JSON.parse(line) as Json);
+  } catch {
+    return undefined;
+  }
+}
+
+export function objectOf(value: Json | undefined): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

@@ -5,8 +5,9 @@
 
 import { isProblem, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";
 import type { AccountLimit, AgentServer, ContextUsage, Login, Offers } from "../../driver.ts";
+import { objectOf } from "./line.ts";
 import { modeOf } from "./message.ts";
-import { type ClaudePeer, objectOf } from "./peer.ts";
+import type { ClaudePeer } from "./peer.ts";
 
 export async function offersOf(peer: ClaudePeer): Promise<Offers | Problem> {
   const told = await peer.request("initialize");

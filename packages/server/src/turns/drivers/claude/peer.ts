@@ -9,6 +9,7 @@ import { LineReader } from "@blockyard/providers";
 import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import type { Child, ChildEnd } from "../../../processes/child.ts";
 import { bounds } from "../limits.ts";
+import { cutAt, objectOf, parsed } from "./line.ts";
 
 export interface PeerListener {
   /** A line that it printed. The next one waits until this is taken. False: it is for whoever listens next. */
@@ -35,6 +36,8 @@ export class ClaudePeer {
   readonly ended: Promise<ChildEnd>;
   /** As it last said. */
   session: string | undefined;
+  /** The name of its last words in the session. */
+  said: string | undefined;
   mode: string | undefined;
   model: string | undefined;
   /** What was asked of it. */
@@ -203,6 +206,7 @@ export class ClaudePeer {
     if (type === "control_response") return this.#answered(message);
     if (type === "result" && typeof message["result_index"] === "number")
       this.#results = message["result_index"] + 1;
+    if (type === "assistant") this.said = cutAt(message) ?? this.said;
     if (type === "rate_limit_event") this.#noteLimit(objectOf(message["rate_limit_info"]));
     if (type !== "system") return;
     if (typeof permissionMode === "string") this.mode = permissionMode;
@@ -241,16 +245,4 @@ const QUIET = new Set(["command_lifecycle", "control_response", "keep_alive"]);
 function taskOf(value: Json): { id: string; description: string }[] {
   const { task_id: id, description } = objectOf(value);
   return typeof id === "string" ? [{ id, description: String(description ?? id) }] : [];
-}
-
-function parsed(line: string): JsonObject | undefined {
-  try {
-    return objectOf(JSON.parse(line) as Json);
-  } catch {
-    return undefined;
-  }
-}
-
-export function objectOf(value: Json | undefined): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

@@ -87,6 +87,9 @@ const done = {
   message: { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "x" }] },
 };
 const HUGE = "r".repeat(2_000);
+/** What `String()` throws for, and JSON allows. */
+const ODD = { toString: 1, valueOf: 1 };
+const DEEP = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
 
 it.each<[string, Json[], Json[][]]>([
   ["a request that nobody knows", [request("r1", { subtype: "moon" })], [["r1", "error"]]],
@@ -171,6 +174,20 @@ it.each<[string, Json[], Json[][]]>([
       ["r2", "error"],
     ],
   ],
+  [
+    "names and types that are no text",
+    [
+      { type: ODD },
+      { type: "control_response", response: { subtype: "success", request_id: ODD } },
+      { type: "command_lifecycle", command_uuid: ODD, state: "started" },
+      { type: "assistant", uuid: "u", message: { content: [{ type: ODD, id: ODD }] } },
+      { type: "system", subtype: "background_tasks_changed", tasks: [{ task_id: "b", description: ODD }] },
+      { type: "system", subtype: "background_tasks_changed", tasks: [] },
+      request("r1", { subtype: ODD }),
+    ],
+    [["r1", "error"]],
+  ],
+  ["lines that are deep", [`{"type":"result","a":${DEEP}}`, `{"type":"control_request","a":${DEEP}}`], []],
   [
     "answers to nothing",
     [

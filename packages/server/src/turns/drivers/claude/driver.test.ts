@@ -78,8 +78,8 @@ const request = (request_id: Json, request: Json): JsonObject => ({
   request_id,
   request,
 });
-const leave = (id: Json, tool_use_id = "t1"): JsonObject =>
-  request(id, { subtype: "can_use_tool", tool_name: "Bash", input: { command: "ls" }, tool_use_id });
+const leave = (id: Json, tool_use_id = "t1", command = "ls"): JsonObject =>
+  request(id, { subtype: "can_use_tool", tool_name: "Bash", input: { command }, tool_use_id });
 const form = (id: Json, more: JsonObject = {}): JsonObject =>
   request(id, { subtype: "elicitation", mcp_server_name: "m", message: "Name?", ...more });
 const done = {
@@ -164,6 +164,16 @@ it.each<[string, Json[], Json[][]]>([
     [],
   ],
   ["an ask that is taken back", [leave("r1"), { type: "control_cancel_request", request_id: "r1" }], []],
+  [
+    "a name that is taken back and used for something else",
+    [leave("r1"), { type: "control_cancel_request", request_id: "r1" }, leave("r1", "t1", "rm -rf .")],
+    [["r1", "error"]],
+  ],
+  [
+    "a name that is taken back and used for another call",
+    [leave("r1"), { type: "control_cancel_request", request_id: "r1" }, leave("r1", "t2")],
+    [["r1", "error"]],
+  ],
   ["what was never asked is taken back", [{ type: "control_cancel_request", request_id: {} }], []],
   ["several messages in one line", [[leave("r1"), leave("r2")]], []],
   [
@@ -218,4 +228,14 @@ it("[D91] an ask that another one replaces cannot be answered any more, the othe
     ["r1", "error"],
     ["r2", "success"],
   ]);
+});
+
+it("[D52] what is asked does not become something else under its name while somebody reads it", async () => {
+  const other = leave("r1", "t1", "rm -rf .");
+  await start([leave("r1"), { type: "control_cancel_request", request_id: "r1" }, other]);
+  await over();
+  const blocks = await kernel.allBlocks(conversation);
+  const asks = isProblem(blocks) ? [] : blocks.flatMap(({ metadata }) => askOf(metadata) ?? []);
+  expect(asks).toMatchObject([{ id: "r1", subject: { command: "ls" } }]);
+  expect(asks).not.toMatchObject([{ state: "allowed" }]);
 });

@@ -330,7 +330,7 @@ export class ClaudeRun implements Trial {
     }
     const isAsk = subtype === "can_use_tool" || subtype === "elicitation";
     if (!isAsk || name === undefined) {
-      this.#refuse(line, `Blockyard does not know the request ${jsonText(subtype)}`);
+      this.#refuse(line, `Blockyard does not know the request ${jsonText(subtype).slice(0, 100)}`);
       return undefined;
     }
     if (this.#asks.isFull) {

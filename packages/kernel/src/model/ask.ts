@@ -7,7 +7,7 @@
  */
 
 import { z } from "zod";
-import type { Exact, Json, JsonObject } from "./json.ts";
+import { type Exact, type Json, type JsonObject, sameJson } from "./json.ts";
 
 export const ASK_KINDS = ["permission", "question", "plan", "elicitation"] as const;
 export type AskKind = (typeof ASK_KINDS)[number];
@@ -244,7 +244,8 @@ export function hasPlan({ kind, plan, input }: Pick<Ask, "kind" | "plan" | "inpu
 }
 
 /**
- * A stream's metadata for a block, without an ask that is already answered: a late event must not reopen it. Adapters name
+ * A stream's metadata for a block, without an ask that is already answered, or was shown with other contents: a late event must
+ * neither reopen it nor change it. Adapters name
  * the block of a plan by key; here it becomes an id.
  */
 export function unanswered(
@@ -257,6 +258,9 @@ export function unanswered(
   if (told === undefined) return metadata;
   const known = askOf(before);
   if (known?.id === told.id && (known.answeredBy ?? known.rule) !== undefined) return rest;
+  // What somebody reads, and is about to allow, does not become something else under the same id.
+  if (known?.id === told.id && !(sameJson(known.input, told.input) && sameJson(known.subject, told.subject)))
+    return rest;
   const plan = told.plan === undefined ? undefined : idOf(told.plan);
   return { ...rest, ask: { ...told, ...(plan === undefined ? {} : { plan }) } as JsonObject };
 }

@@ -24,6 +24,10 @@ export const JSON_PIECE_CHARS = 64 * 1024;
 /** What is counted for anything that is no text. */
 export const JSON_LEAF_CHARS = 8;
 
+// Streamed answer
+/** How long the items of a stream are made before others have their turn. */
+export const STREAM_STEP_MS = 4;
+
 // Text redactor
 /** So much is held; of that, so much stays when the rest is given. Longer than any secret but a key. */
 export const HELD_CHARS = 32 * 1024;

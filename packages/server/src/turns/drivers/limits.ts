@@ -23,6 +23,8 @@ export const bounds = {
   openRequests: 64,
   /** Requests of one turn that wait for a person at the same time; more are refused. */
   openAsks: 100,
+  /** Names of a turn's requests that are over are remembered: none can be used again. */
+  usedAsks: 1_000,
   /** Of a session's file so much is read to see whether another process has gone on with it. */
   sessionTailBytes: 1024 * 1024,
   /** Results that are held back for agents in the background. */

@@ -6,7 +6,7 @@
  * or whole. Until a part's first citation, or its end, tells, its text is held back.
  */
 
-import type { Json, JsonObject } from "@blockyard/kernel";
+import { type Json, type JsonObject, jsonText } from "@blockyard/kernel";
 
 /** A citation, and the characters of the text before it. */
 export interface Cited {
@@ -82,7 +82,7 @@ export function placesIn(text: string): PlaceOf {
     if (!isCount(first) || !isCount(last) || last <= first) return {};
     const isLink = (from: number, to: number) => {
       const passage = text.slice(from, to);
-      return /^\(?\[/.test(passage) && passage.endsWith(")") && passage.includes(String(url));
+      return /^\(?\[/.test(passage) && passage.endsWith(")") && passage.includes(jsonText(url));
     };
     const [start, end] = [units(first), units(last)];
     if (!isLink(start, end) && isLink(first, last)) return { start: first, end: last };

@@ -4,9 +4,12 @@
  */
 import { expect, it } from "vitest";
 import { only, used } from "../../../test/claude-lines.ts";
+import { bytesOf, type Recording, streams } from "../../../test/recordings.ts";
 import { displayOfCall, readCall } from "./codex/log-call.ts";
+import { normalize } from "./normalize.ts";
 import { numberedLines } from "./opencode/outcome.ts";
 import { recognise } from "./recognise.ts";
+import { providers } from "./registry.ts";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -39,5 +42,38 @@ it.each([`mcp__${"_".repeat(MEGABYTE)}x!`, `mcp__a${"__".repeat(MEGABYTE)}`])(
   (namespace) => {
     const call = readCall({ type: "function_call", name: "tool", namespace, arguments: "{}" });
     expect(displayOfCall(call).displayName).toBe("tool");
+  },
+);
+
+/** What `String()` throws for, and JSON allows. */
+const ODD = { toString: 1, valueOf: 1 };
+
+/** The recording, where every field of that name has an odd value. Lines of traffic have lines in them. */
+function withOdd(recording: Recording, name: string): Uint8Array {
+  const odd = (text: string): string =>
+    JSON.stringify(
+      JSON.parse(text, (key, value) =>
+        key === "line" && /^\{.*\}$/.test(value) ? odd(value) : key === name ? ODD : value,
+      ),
+    );
+  const lines = new TextDecoder().decode(bytesOf(recording)).split("\n");
+  const changed = lines.map((line) => {
+    const [, data = "", json = ""] = /^(data: )?(\{.*\})$/.exec(line) ?? [];
+    return json === "" ? line : `${data}${odd(json)}`;
+  });
+  return new TextEncoder().encode(changed.join("\n"));
+}
+
+const short = streams.filter((recording) => bytesOf(recording).length < 50_000);
+
+it.each(["type", "id", "uuid", "method", "url", "source", "subtype"])(
+  "[P21] every recording is read where %j is an object with a toString of its own",
+  (name) => {
+    for (const recording of short) {
+      const provider = providers.get(recording.provider);
+      expect(provider).toBeDefined();
+      if (provider)
+        expect(() => normalize(provider, [withOdd(recording, name)]), recording.name).not.toThrow();
+    }
   },
 );

@@ -5,7 +5,7 @@
  * first line that only one source writes decides.
  */
 
-import type { Json, JsonObject } from "@blockyard/kernel";
+import { type Json, type JsonObject, jsonText } from "@blockyard/kernel";
 import { DocumentReader } from "./framing/documents.ts";
 import { isObject, parseJson } from "./framing/json.ts";
 import { isItemList } from "./openai/response-items.ts";
@@ -82,7 +82,7 @@ function acpShape(message: JsonObject): Recognised | undefined {
 function bareAcpShape(message: JsonObject): Recognised | undefined {
   const { method, params, result } = message;
   const hello = isObject(params) ? params : isObject(result) ? result : {};
-  const isAcp = typeof hello.protocolVersion === "number" || String(method).startsWith("session/");
+  const isAcp = typeof hello.protocolVersion === "number" || jsonText(method).startsWith("session/");
   return isAcp ? acpShape(message) : undefined;
 }
 

@@ -1,6 +1,7 @@
 /** Asks as they are written today, and as earlier versions wrote them. */
 import { describe, expect, it } from "vitest";
-import { askOf, askSchema, expiredAsk, isAsked, waitsFor } from "./ask.ts";
+import { type Ask, askOf, askSchema, expiredAsk, isAsked, unanswered, waitsFor } from "./ask.ts";
+import type { JsonObject } from "./json.ts";
 import { checkMetadata } from "./metadata.ts";
 import { isProblem } from "./problem.ts";
 
@@ -50,5 +51,25 @@ describe("the ask of a block", () => {
     expect(askSchema.safeParse({ ...permission, questions: [{ question: "Which?" }] }).success).toBe(false);
     expect(waitsFor({ ...permission, kind: "question" })).toBe("answer");
     expect(waitsFor({ ...permission, kind: "plan" })).toBe("approval");
+  });
+
+  it.each<[string, Partial<Ask>, Partial<Ask>, boolean]>([
+    ["the same, over", {}, { state: "expired" }, true],
+    ["the same, asked again", { state: "expired" }, {}, true],
+    ["another under its own id", {}, { id: "b", input: { command: "rm" } }, true],
+    ["another input under its id", {}, { input: { command: "rm" } }, false],
+    ["another input behind its end", { state: "expired" }, { input: { command: "rm" } }, false],
+    ["another subject under its id", {}, { subject: { type: "command", command: "rm" } }, false],
+    ["what is answered", { state: "allowed", answeredBy: "ann" }, { state: "expired" }, false],
+  ])("[D52] %s: what is told of an ask that was shown counts: %j then %j", (_, before, told, isTaken) => {
+    const shown: Ask = {
+      ...permission,
+      input: { command: "ls" },
+      subject: { type: "command", command: "ls" },
+    };
+    const known = { ask: { ...shown, ...before } as JsonObject };
+    const metadata = { stage: "running", ask: { ...shown, ...told } as JsonObject };
+    const taken = unanswered(metadata, known, () => undefined);
+    expect(taken).toEqual(isTaken ? metadata : { stage: "running" });
   });
 });

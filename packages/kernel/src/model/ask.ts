@@ -7,7 +7,7 @@
  */
 
 import { z } from "zod";
-import type { Exact, Json, JsonObject } from "./json.ts";
+import { type Exact, type Json, type JsonObject, sameJson } from "./json.ts";
 
 export const ASK_KINDS = ["permission", "question", "plan", "elicitation"] as const;
 export type AskKind = (typeof ASK_KINDS)[number];
@@ -181,6 +181,15 @@ export function isAnswerableLate(
   return last.reason === "interrupted" && last.startedBy !== undefined;
 }
 
+/**
+ * An ask as it is answered late: without the answers that only the process which asked could carry out, such as "until this turn
+ * ends". What is offered with nothing for the agent is our own, and still counts.
+ */
+export function lateAsk<A extends Pick<Ask, "kind" | "suggestions">>(ask: A): A {
+  if (ask.kind !== "permission") return ask;
+  return { ...ask, suggestions: ask.suggestions?.filter(({ native }) => native === undefined) ?? [] };
+}
+
 /** The answers besides plain allow and deny. ACP agents list those two as options too; they are left out here. */
 export function furtherAnswers({
   kind,
@@ -235,7 +244,8 @@ export function hasPlan({ kind, plan, input }: Pick<Ask, "kind" | "plan" | "inpu
 }
 
 /**
- * A stream's metadata for a block, without an ask that is already answered: a late event must not reopen it. Adapters name
+ * A stream's metadata for a block, without an ask that is already answered, or was shown with other contents: a late event must
+ * neither reopen it nor change it. Adapters name
  * the block of a plan by key; here it becomes an id.
  */
 export function unanswered(
@@ -248,6 +258,9 @@ export function unanswered(
   if (told === undefined) return metadata;
   const known = askOf(before);
   if (known?.id === told.id && (known.answeredBy ?? known.rule) !== undefined) return rest;
+  // What somebody reads, and is about to allow, does not become something else under the same id.
+  if (known?.id === told.id && !(sameJson(known.input, told.input) && sameJson(known.subject, told.subject)))
+    return rest;
   const plan = told.plan === undefined ? undefined : idOf(told.plan);
   return { ...rest, ask: { ...told, ...(plan === undefined ? {} : { plan }) } as JsonObject };
 }

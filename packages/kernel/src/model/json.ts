@@ -27,6 +27,11 @@ export function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 
+/** Any value as text. `String()` throws for an object with a `toString` of its own, which JSON may have. */
+export function jsonText(value: unknown): string {
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
+}
+
 const POLLUTING = new Set(["__proto__", "constructor", "prototype"]);
 
 /**

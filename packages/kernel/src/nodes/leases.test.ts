@@ -282,7 +282,24 @@ describe("turns of agents", () => {
     expect((await look(after))["metadata"]).toEqual({});
   });
 
-  it("[D21] open blocks end with it: done with done, interrupted otherwise, and calls always", async () => {
+  it("[T12] what an agent names at the beginning or end of its turn is sanitized like any text", async () => {
+    const { harness, conversation } = await world();
+    const names = (end: string) => ({ model: `m${end}`, provider: `p${end}`, session_id: `s${end}` });
+    for (const [given, kept] of [
+      ["\ud800", "\ufffd"],
+      ["\0", "\u2400"],
+      ["\u{1f600}", "\u{1f600}"],
+    ] as const) {
+      const { turn } = await harness.ok("turn.begin", { conversation, ...names(given) }, bob);
+      const { turns } = await harness.ok("conversation.read", { conversation });
+      expect((turns as { turn: string }[]).find((each) => each.turn === turn)).toMatchObject(names(kept));
+      const end = { conversation, turn, model: given, stop_reason: given, error: given };
+      const ended = await harness.ok("turn.end", end, bob);
+      expect(ended["turn"]).toMatchObject({ model: kept, stop_reason: kept, error: kept });
+    }
+  });
+
+  it("[D21] what is open ends with it: done with done, interrupted otherwise, and calls always", async () => {
     const { harness, conversation, create, look } = await world();
     const tool = { kind: "tool_call", content: "{}", metadata: { toolUseId: "t", toolName: "x" } };
     const { turn } = await harness.ok("turn.begin", { conversation }, bob);

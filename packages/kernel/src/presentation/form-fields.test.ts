@@ -31,7 +31,19 @@ test("[CM14] each value is a field of its kind, with its bounds and its options"
   expect(formFields(undefined)).toEqual([]);
 });
 
-test("[CM14] each field names its own error, and no other", () => {
+test("[CM14] values, names and defaults that are objects are shown as JSON", () => {
+  const odd = { toString: 1 };
+  const shown = [{ value: '{"toString":1}', label: '{"toString":1}' }];
+  for (const [schema, options] of [
+    [{ enum: [odd] }, shown],
+    [{ enum: [1], enumNames: [odd] }, [{ value: "1", label: '{"toString":1}' }]],
+    [{ oneOf: [{ const: odd }] }, shown],
+    [{ type: "array", items: { enum: [odd] }, default: [odd] }, shown],
+  ] as const)
+    expect(formFields({ properties: { a: schema } })[0]).toMatchObject({ options });
+});
+
+test("[CM14] what is wrong is said by field, and nothing else is", () => {
   const fields = formFields(SCHEMA);
   expect([...wrongFields(fields, {})]).toEqual([
     ["email", "Required"],

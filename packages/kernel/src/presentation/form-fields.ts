@@ -2,7 +2,7 @@
  * The fields of a form that an agent or one of its servers asks for, read from a JSON schema, and what was written into them as the
  * values that the schema wants. The same for the page and the terminal.
  */
-import type { Json } from "../model/json.ts";
+import { type Json, jsonText } from "../model/json.ts";
 
 export interface FormField {
   readonly name: string;
@@ -46,7 +46,7 @@ function fieldOf(name: string, schema: Fields, isRequired: boolean): FormField {
   if (type === "boolean") return { ...base, type: "boolean", initial: initial === true };
   if (type === "array") {
     const options = optionsOf(objectOf(schema["items"]));
-    const chosen = Array.isArray(initial) ? initial.map(String) : [];
+    const chosen = Array.isArray(initial) ? initial.map(jsonText) : [];
     return { ...base, type: "choices", options, initial: chosen };
   }
   const text = typeof initial === "string" || typeof initial === "number" ? String(initial) : "";
@@ -72,13 +72,13 @@ function optionsOf(schema: Fields): readonly { value: string; label: string }[] 
   const values = Array.isArray(schema["enum"]) ? schema["enum"] : undefined;
   if (values !== undefined) {
     const names = Array.isArray(enumNames) ? enumNames : [];
-    return values.map((value, i) => ({ value: String(value), label: String(names[i] ?? value) }));
+    return values.map((value, i) => ({ value: jsonText(value), label: jsonText(names[i] ?? value) }));
   }
   const listed = schema["oneOf"] ?? schema["anyOf"];
   if (!Array.isArray(listed)) return [];
   return listed.flatMap((each) => {
     const { const: value, title } = objectOf(each as Json);
-    return value === undefined ? [] : [{ value: String(value), label: String(title ?? value) }];
+    return value === undefined ? [] : [{ value: jsonText(value), label: jsonText(title ?? value) }];
   });
 }
 

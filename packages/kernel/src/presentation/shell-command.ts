@@ -4,6 +4,7 @@
  */
 
 import type { Block } from "../model/block.ts";
+import { jsonText } from "../model/json.ts";
 
 /** Tools whose `command` is a program in another language. */
 const INTERPRETERS =
@@ -12,5 +13,5 @@ const INTERPRETERS =
 export function isShellCommand({ kind, metadata }: Pick<Block, "kind" | "metadata">): boolean {
   const { command, toolName } = metadata;
   if (kind !== "command" || typeof command !== "string" || command.trim() === "") return false;
-  return !INTERPRETERS.test(String(toolName ?? ""));
+  return !INTERPRETERS.test(jsonText(toolName ?? ""));
 }

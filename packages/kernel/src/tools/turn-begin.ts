@@ -7,6 +7,7 @@ import { z } from "zod";
 import { isProblem } from "../model/problem.ts";
 import { endLeased, openBlocksOf, ownTurn } from "../nodes/leased.ts";
 import { randomName } from "../ports/env.ts";
+import { cleanText } from "../text/sanitize.ts";
 import { conversationField, tool, writer } from "./tool.ts";
 
 const name = z.string().min(1).max(200);
@@ -39,13 +40,13 @@ export const turnBegin = tool({
         if (before) endLeased(draft, before, earlier, { status: "error", reason: "interrupted" });
         draft.setTurn({
           id: turn,
-          provider: provider ?? caller.agent,
+          provider: cleanText(provider ?? caller.agent),
           agent: caller.agent,
           status: "running",
           startedAt: draft.at,
           leased: true,
-          ...(model === undefined ? {} : { model }),
-          ...(session_id === undefined ? {} : { sessionId: session_id }),
+          ...(model === undefined ? {} : { model: cleanText(model) }),
+          ...(session_id === undefined ? {} : { sessionId: cleanText(session_id) }),
         });
         return { turn };
       },

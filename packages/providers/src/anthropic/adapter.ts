@@ -6,7 +6,7 @@
  * message that was cut by a limit never starts, whole as its input may look.
  */
 
-import type { BlockEvent, Json, JsonObject, Reason } from "@blockyard/kernel";
+import { type BlockEvent, type Json, type JsonObject, jsonText, type Reason } from "@blockyard/kernel";
 import type { Adapter } from "../adapter.ts";
 import { isObject } from "../framing/json.ts";
 import { listOf } from "../read.ts";
@@ -70,7 +70,7 @@ function step(state: AnthropicState, event: Json, options: AnthropicOptions): re
     case "error":
       return failed(state, event, options);
     default:
-      return SILENT.has(String(event.type)) ? [] : unknownEvent(stray(state), event);
+      return SILENT.has(jsonText(event.type)) ? [] : unknownEvent(stray(state), event);
   }
 }
 

@@ -6,7 +6,14 @@
  * has to go back to the API unchanged.
  */
 
-import type { BlockEvent, BlockKey, Json, JsonObject, Kind } from "@blockyard/kernel";
+import {
+  type BlockEvent,
+  type BlockKey,
+  type Json,
+  type JsonObject,
+  jsonText,
+  type Kind,
+} from "@blockyard/kernel";
 import type { PatchChange } from "../apply-patch.ts";
 import { editedFile, newFile, overwrittenFile } from "../edit-diff.ts";
 import { isObject } from "../framing/json.ts";
@@ -46,7 +53,7 @@ export function serverResult(
   const shown = show(block, call);
   const failed = shown.failed === true || block.is_error === true;
   const toolUseId = stringOf(block.tool_use_id) ?? call?.toolUseId ?? place.key;
-  const toolName = call?.toolName ?? (String(block.type).replace(/_?tool_result$/, "") || "unknown");
+  const toolName = call?.toolName ?? (jsonText(block.type).replace(/_?tool_result$/, "") || "unknown");
   const parent = call?.key ?? place.parent;
   const events: BlockEvent[] = [
     {

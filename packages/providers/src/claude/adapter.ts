@@ -69,7 +69,9 @@ function nameOf(line: JsonObject): string | undefined {
   const uuid = wordsOf(line.uuid);
   if (uuid === undefined || line.type !== "assistant") return uuid;
   const blocks = listOf(objectOf(line.message).content).map(objectOf);
-  const marks = blocks.map(({ type, id, text }) => [type, id, textOf(text)?.slice(0, MARK_CHARS)].join(" "));
+  const marks = blocks.map(({ type, id, text }) =>
+    [textOf(type), textOf(id), textOf(text)?.slice(0, MARK_CHARS)].join(" "),
+  );
   return [uuid, ...marks].join("\n");
 }
 

@@ -3,15 +3,16 @@
  * the form of an MCP server; and the host's answer, read back. Pure: how an answer is written is the driver's.
  */
 
-import type {
-  Ask,
-  AskAnswer,
-  AskOption,
-  AskQuestion,
-  AskSubject,
-  AskSuggestion,
-  Json,
-  JsonObject,
+import {
+  type Ask,
+  type AskAnswer,
+  type AskOption,
+  type AskQuestion,
+  type AskSubject,
+  type AskSuggestion,
+  type Json,
+  type JsonObject,
+  jsonText,
 } from "@blockyard/kernel";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { askedDiff } from "./outcome-change.ts";
@@ -219,7 +220,11 @@ function answersIn({ questions = [] }: Ask, input: JsonObject): AskAnswer {
 /** Labels that are options, as they were joined for the model; everything else is text. */
 function chosenIn({ options, multiple }: AskQuestion, said: Json): { chosen: string[]; text?: string } {
   const known = new Set(options.map(({ label }) => label));
-  const parts = Array.isArray(said) ? said.map(String) : multiple ? labelsIn(String(said)) : [String(said)];
+  const parts = Array.isArray(said)
+    ? said.map(jsonText)
+    : multiple
+      ? labelsIn(jsonText(said))
+      : [jsonText(said)];
   const chosen = parts.filter((part) => known.has(part));
   const other = parts.filter((part) => !known.has(part) && part !== "");
   return { chosen, ...(other.length === 0 ? {} : { text: other.join(", ") }) };

@@ -3,7 +3,7 @@
  * outcome-change.ts.
  */
 
-import type { Json, JsonObject } from "@blockyard/kernel";
+import { type Json, type JsonObject, jsonText } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { languageOf } from "../language.ts";
 import { given, listOf, objectOf, plural, textOf, wholeOf } from "../read.ts";
@@ -166,7 +166,9 @@ function notebookOutcome(report: ToolReport, file: JsonObject): Outcome {
 }
 
 function cellText(cell: JsonObject): string {
-  const source = Array.isArray(cell.source) ? cell.source.join("") : (textOf(cell.source) ?? "");
+  const source = Array.isArray(cell.source)
+    ? cell.source.map(jsonText).join("")
+    : (textOf(cell.source) ?? "");
   const name = textOf(cell.cell_id) ?? textOf(cell.id);
   const heading = [
     `# %% [${textOf(cell.cellType) ?? textOf(cell.cell_type) ?? "code"}]`,

@@ -6,7 +6,7 @@
  * turn is whole.
  */
 
-import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
+import { type BlockEvent, type Json, type JsonObject, jsonText } from "@blockyard/kernel";
 import { wholeBlock } from "../call.ts";
 import { isObject } from "../framing/json.ts";
 import { bounds } from "../limits.ts";
@@ -122,7 +122,9 @@ function end(protocol: Protocol, msg: JsonObject, outcome: JsonObject): readonly
   const { status: _, ...begun } = objectOf(protocol.begun.get(id));
   protocol.begun.delete(id);
   const type = begun.type ?? textOf(msg.type)?.replace(/_end$/, "") ?? "";
-  return [{ type: "item.completed", item: { ...begun, ...outcome, id, type: TYPES[String(type)] ?? type } }];
+  return [
+    { type: "item.completed", item: { ...begun, ...outcome, id, type: TYPES[jsonText(type)] ?? type } },
+  ];
 }
 
 /** Of a call whose beginning was lost. */

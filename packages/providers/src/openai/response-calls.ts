@@ -6,7 +6,7 @@
  * the response it waits for it. An input that is not whole is never shown as complete.
  */
 
-import type { BlockEvent, BlockKey, Json, JsonObject } from "@blockyard/kernel";
+import { type BlockEvent, type BlockKey, type Json, type JsonObject, jsonText } from "@blockyard/kernel";
 import { cutCall, endCall, openResult, resultKey } from "../call.ts";
 import { given, numberOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { compactParams } from "../row.ts";
@@ -63,7 +63,7 @@ export function openCall(response: Response, item: Item, call: ItemCall): Opened
 function callOf(response: Response, event: JsonObject): Opened {
   const item = itemOf(response, event, "function_call");
   if (item.call !== undefined) return { open: item.call, started: [] };
-  const name = String(event.type).replace(/^response\.|_(arguments|input|code|command)\.\w+$/g, "");
+  const name = jsonText(event.type).replace(/^response\.|_(arguments|input|code|command)\.\w+$/g, "");
   const call = itemCall({ type: name, name: wordsOf(event.name) ?? name, id: item.id }) as ItemCall;
   return openCall(response, item, call);
 }
@@ -182,7 +182,7 @@ export function progress(response: Response, event: JsonObject): readonly BlockE
   if (
     open === undefined ||
     open.isRunning ||
-    !/(searching|interpreting|generating)$/.test(String(event.type))
+    !/(searching|interpreting|generating)$/.test(jsonText(event.type))
   )
     return [];
   return [{ type: "block-meta", key: open.key, metadata: { stage: "running" } }];
@@ -247,8 +247,8 @@ export function doneOutput(response: Response, native: JsonObject, id: string): 
     ];
   }
   const result = outcome.result;
-  if (result === undefined) return unknownIn(response.turn, native, `output_item/${String(native.type)}`);
-  const toolName = String(native.type).replace(/(_call)?_output$/, "");
+  if (result === undefined) return unknownIn(response.turn, native, `output_item/${jsonText(native.type)}`);
+  const toolName = jsonText(native.type).replace(/(_call)?_output$/, "");
   const own = {
     ...result.metadata,
     toolUseId: id === "" ? (wordsOf(native.id) ?? "?") : id,

@@ -23,6 +23,7 @@ import {
   isEnded,
   isProblem,
   type JsonObject,
+  jsonText,
   type Kernel,
   KINDS,
   limits,
@@ -143,13 +144,16 @@ export class ExportImport implements BodyImport {
     if (line["type"] === "turn") return this.#turn(line);
     if (line["type"] === "block") return this.#block(line);
     if (line["type"] !== "end")
-      return problem("invalid", `an export has no line of type ${String(line["type"]).slice(0, SAID_CHARS)}`);
+      return problem(
+        "invalid",
+        `an export has no line of type ${jsonText(line["type"]).slice(0, SAID_CHARS)}`,
+      );
     this.#isWhole = line["blocks"] === this.#count;
     return this.#isWhole
       ? undefined
       : problem(
           "invalid",
-          `the export announces ${String(line["blocks"]).slice(0, SAID_CHARS)} blocks but contains ${this.#count}`,
+          `the export announces ${jsonText(line["blocks"]).slice(0, SAID_CHARS)} blocks but contains ${this.#count}`,
         );
   }
 

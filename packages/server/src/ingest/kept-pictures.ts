@@ -12,6 +12,7 @@ import {
   changePictures,
   isProblem,
   type JsonObject,
+  jsonText,
   type Kernel,
   patiently,
   pictureSize,
@@ -50,7 +51,7 @@ async function keep({ env, store }: PictureKeeper, picture: JsonObject): Promise
   const { data, ...rest } = picture;
   if (typeof data !== "string" || data.length <= INLINE_PICTURE_CHARS) return picture;
   const url = DATA_URL.exec(data);
-  const mediaType = String(url?.[1] ?? rest["mediaType"] ?? "image/png").toLowerCase();
+  const mediaType = jsonText(url?.[1] ?? rest["mediaType"] ?? "image/png").toLowerCase();
   if (!SHOWN.test(mediaType)) return picture;
   const text = url ? data.slice(url[0].length) : data;
   const bytes = Buffer.from(text, "base64");

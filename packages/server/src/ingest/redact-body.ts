@@ -7,7 +7,7 @@
  * `withoutPieces` removes it from the raw lines.
  */
 
-import type { Json } from "@blockyard/kernel";
+import { type Json, jsonText } from "@blockyard/kernel";
 import { redactField, redactId, redactKey, redactText, type Seen } from "../system/redact.ts";
 import { REDACTED_LINE_CHARS } from "./limits.ts";
 
@@ -113,7 +113,7 @@ function blanked(value: Json, isPiece: boolean, seen: { any: boolean }): Json {
   }
   if (typeof value !== "object" || value === null) return value;
   const object = value as Readonly<Record<string, Json>>;
-  const isOne = isPiece || PIECE_NAMES.some((name) => PIECE.test(String(object[name] ?? "")));
+  const isOne = isPiece || PIECE_NAMES.some((name) => PIECE.test(jsonText(object[name] ?? "")));
   const fields = Object.entries(object).map(([name, item]) => {
     const isKept =
       typeof item === "string" && (SEALED.test(name) || ID.test(name) || KEPT_OF_PIECES.test(name));

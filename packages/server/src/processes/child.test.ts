@@ -41,7 +41,19 @@ describe("a child", () => {
     expect((await run(child)).out).toBe("out\n");
   });
 
-  it("[D5] sees the environment without the server's own variables", async () => {
+  it.each([
+    ["that reads nothing", "exec sleep 60", 400, "SIGKILL", "It was ended: it did not read its input.\n"],
+    ["that reads everything", "cat >/dev/null", 100, null, ""],
+    ["that reads nothing of a little", "exec sleep 0.2", 2, null, ""],
+  ])("[AC270] %s is written to within a limit", async (_, script, lines, signal, stderr) => {
+    const spec = { file: "/bin/sh", args: ["-c", script], cwd: home, env };
+    const child = new Child(spec, tracker, { graceMs: 100, unreadBytes: 1024 * 1024 });
+    for (let i = 0; i < lines; i++) child.write("x".repeat(10 * 1024));
+    child.closeInput();
+    expect(await child.ended).toMatchObject({ signal, stderr });
+  });
+
+  it("[D5] sees the environment without what is the server's own", async () => {
     const { out } = await run(start("env"));
     expect(out).toContain("GIVEN=yes");
     expect(out).not.toContain("secret");

@@ -6,7 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { delimiter, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { GRACE_MS, STDERR_TAIL_CHARS } from "./limits.ts";
+import { GRACE_MS, STDERR_TAIL_CHARS, UNREAD_BYTES } from "./limits.ts";
 import type { ProcessTracker } from "./process-tracker.ts";
 
 export interface ChildSpec {
@@ -32,7 +32,8 @@ export interface ChildEnd {
 interface ChildCare {
   /** The time between one signal and the next, and before its pipes are closed after it is gone. */
   readonly graceMs?: number | undefined;
-  /** Receives its stderr as it comes. */
+  readonly unreadBytes?: number | undefined;
+  /** Told what it writes to stderr, as it comes. */
   readonly onErrors?: (bytes: Uint8Array) => void;
 }
 
@@ -40,6 +41,7 @@ export class Child {
   /** Undefined where the system would not even try. */
   readonly #process: ChildProcess | undefined;
   readonly #graceMs: number;
+  readonly #unreadBytes: number;
   readonly #tracker: ProcessTracker;
   readonly #mark: string;
   readonly ended: Promise<ChildEnd>;
@@ -48,8 +50,10 @@ export class Child {
   /** Its process group may be somebody else's from now on. */
   #isGone = false;
 
-  constructor(spec: ChildSpec, tracker: ProcessTracker, { graceMs = GRACE_MS, onErrors }: ChildCare = {}) {
+  constructor(spec: ChildSpec, tracker: ProcessTracker, care: ChildCare = {}) {
+    const { graceMs = GRACE_MS, unreadBytes = UNREAD_BYTES, onErrors } = care;
     this.#graceMs = graceMs;
+    this.#unreadBytes = unreadBytes;
     const { env, mark } = tracker.adopt(spec.env);
     this.#tracker = tracker;
     this.#mark = mark;
@@ -117,8 +121,15 @@ export class Child {
     void over;
   }
 
+  /** What it does not read waits in memory, up to a limit: one that leaves more than that unread is ended. */
   write(text: string): void {
-    this.#process?.stdin?.write(text);
+    const stdin = this.#process?.stdin;
+    if (!stdin || this.#isOver) return;
+    stdin.write(text);
+    if (stdin.writableLength <= this.#unreadBytes) return;
+    if (!stdin.destroyed) this.#stderr += "It was ended: it did not read its input.\n";
+    stdin.destroy();
+    this.kill();
   }
 
   closeInput(): void {

@@ -24,6 +24,10 @@ export const JSON_PIECE_CHARS = 64 * 1024;
 /** The cost of anything that is not text. */
 export const JSON_LEAF_CHARS = 8;
 
+// Streamed answer
+/** How long the items of a stream are made before others have their turn. */
+export const STREAM_STEP_MS = 4;
+
 // Text redactor
 /** How much is held; of that, how much stays when the rest is released. Longer than any secret but a key. */
 export const HELD_CHARS = 32 * 1024;

@@ -1,6 +1,8 @@
 /** Answers that are streams, and streams that take turns with what others have asked for. */
 
+import { performance } from "node:perf_hooks";
 import { type Json, type Problem, problem, type Streamed } from "@blockyard/kernel";
+import { STREAM_STEP_MS } from "./limits.ts";
 
 /** The result of a tool call: one value, or a stream of them. */
 export type ToolAnswer = Json | Problem | Streamed<unknown>;
@@ -18,14 +20,25 @@ export async function oneAnswer(tool: string, answer: ToolAnswer, instead: strin
   return problem("invalid", `${tool} streams: ${instead}`, { tool });
 }
 
-/** The same items, each when `rest` is over. Ending it ends the source, also before the first item. */
-export function resting<T>(items: AsyncIterable<T>, rest: () => Promise<void>): AsyncIterable<T> {
+/**
+ * The same items, after `rest` and again whenever they have taken a step's time since: a rest takes longer than making a line. Whoever
+ * ends it ends what is behind it, also before the first item.
+ */
+export function resting<T>(
+  items: AsyncIterable<T>,
+  rest: () => Promise<void>,
+  now: () => number = () => performance.now(),
+): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]() {
       const iterator = items[Symbol.asyncIterator]();
+      let restAt = Number.NEGATIVE_INFINITY;
       return {
         async next() {
-          await rest();
+          if (now() >= restAt) {
+            await rest();
+            restAt = now() + STREAM_STEP_MS;
+          }
           return iterator.next();
         },
         async return() {

@@ -29,6 +29,8 @@ export const bounds = {
   openRequests: 64,
   /** Open requests of one turn that wait for a person; more are refused. */
   openAsks: 100,
+  /** Names of a turn's requests that are over are remembered: none can be used again. */
+  usedAsks: 1_000,
   /** Of a session's file so much is read to see whether another process has gone on with it. */
   sessionTailBytes: 1024 * 1024,
   /** Results that are held back for agents in the background. */

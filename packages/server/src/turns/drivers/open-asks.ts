@@ -13,6 +13,8 @@ export class OpenAsks<Request> {
   readonly #requests = new Map<string, Request>();
   /** The block that shows each ask. */
   readonly #shown = new Map<string, BlockKey>();
+  /** Names of asks that are over. Used again, somebody could answer what they do not see. */
+  readonly #used = new Set<string>();
 
   constructor(refuse: (request: Request) => void) {
     this.#refuse = refuse;
@@ -43,14 +45,18 @@ export class OpenAsks<Request> {
 
   /** Its line is in the conversation: a request without a block by now never gets one. */
   settle(name: string): void {
-    if (!this.#shown.has(name)) this.#over(name);
+    if (!this.#shown.has(name) || this.#used.has(name)) this.#over(name);
   }
 
   /** The request that is being answered, or no longer waits; undefined if nobody waits for it. */
   take(name: string): Request | undefined {
     const request = this.#requests.get(name);
     this.#requests.delete(name);
-    this.#shown.delete(name);
+    if (this.#shown.delete(name)) this.#used.add(name);
+    for (const oldest of this.#used) {
+      if (this.#used.size <= bounds.usedAsks) break;
+      this.#used.delete(oldest);
+    }
     return request;
   }
 

@@ -5,7 +5,7 @@
  * Neither `fs` nor `terminal` is declared: the agent works on the disk itself.
  */
 
-import { type Env, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";
+import { type Env, type Json, type JsonObject, jsonText, type Problem, problem } from "@blockyard/kernel";
 import { type Direction, isObject, LineReader, trafficLine } from "@blockyard/providers";
 import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.ts";
 import type { ProcessTracker } from "../../../processes/process-tracker.ts";
@@ -133,7 +133,7 @@ export class Connection {
     if (version === 1) return undefined;
     return problem(
       "unavailable",
-      `The agent speaks version ${String(version)} of ACP; Blockyard speaks version 1.`,
+      `The agent speaks version ${jsonText(version)} of ACP; Blockyard speaks version 1.`,
     );
   }
 
@@ -220,6 +220,18 @@ export class Connection {
   }
 
   async #read(): Promise<ChildEnd> {
+    // The boundary of one process: whoever waits for it is told of its end, also where it could not be read.
+    await this.#takeAll().catch(() => this.kill());
+    // It may have closed its output and live on: nothing more is to be heard of it.
+    const cancel = this.#options.env.after(this.#options.graceMs ?? 3_000, () => this.#child.kill());
+    const end = await this.#child.ended;
+    cancel();
+    this.#isGone = true;
+    this.#peer.close("the agent has ended");
+    return end;
+  }
+
+  async #takeAll(): Promise<void> {
     const lines = new LineReader();
     for await (const bytes of this.#child.output()) {
       for (const { text, omittedBytes } of lines.push(bytes)) {
@@ -228,13 +240,6 @@ export class Connection {
       await this.#listener?.settled();
     }
     for (const { text } of lines.end()) this.#peer.take(text);
-    // It may have closed its output and stayed alive: no more output will come.
-    const cancel = this.#options.env.after(this.#options.graceMs ?? 3_000, () => this.#child.kill());
-    const end = await this.#child.ended;
-    cancel();
-    this.#isGone = true;
-    this.#peer.close("the agent has ended");
-    return end;
   }
 
   #within(reply: Promise<Reply>): Promise<Reply> {
@@ -256,7 +261,8 @@ export class Connection {
     const { code, message } = reply.error;
     if (code !== AUTH_REQUIRED)
       return problem("unavailable", `The agent did not start a session: ${message}`);
-    return problem("unavailable", `Not logged in: ${message}. ${this.login}`.trimEnd(), { login: "out" });
+    const why = [`Not logged in: ${message}`, this.login].map(sentence).join(" ").trimEnd();
+    return problem("unavailable", why, { login: "out" });
   }
 
   /** How to log in, in the agent's own words. */
@@ -267,8 +273,16 @@ export class Connection {
       const words = [name, description].filter((each) => typeof each === "string" && each !== "");
       return words.length === 0 ? [] : [words.join(": ")];
     });
-    return ways.length === 0 ? "" : `To log in: ${ways.join("; or ")}.`;
+    return ways.length === 0
+      ? ""
+      : sentence(`To log in: ${ways.map((way) => way.replace(/[.\s]+$/, "")).join("; or ")}`);
   }
+}
+
+/** An agent's own words may have their full stop. */
+function sentence(text: string): string {
+  const words = text.trimEnd();
+  return words === "" || /[.!?…]$/.test(words) ? words : `${words}.`;
 }
 
 function object(value: unknown): JsonObject {

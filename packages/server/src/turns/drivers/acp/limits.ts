@@ -14,6 +14,8 @@ export const IDLE_PROCESSES = 3;
 // Peer
 /** Open requests of the agent; more are refused. */
 export const OPEN_REQUESTS = 1_000;
+/** Of the name of a method that nobody knows, in its refusal. */
+export const METHOD_CHARS = 100;
 
 // Run
 /** Some agents tell their usage right after the answer. */

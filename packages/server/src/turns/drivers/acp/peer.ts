@@ -9,7 +9,7 @@
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { type Direction, isObject, parseJson } from "@blockyard/providers";
-import { OPEN_REQUESTS } from "./limits.ts";
+import { METHOD_CHARS, OPEN_REQUESTS } from "./limits.ts";
 
 interface Failure {
   readonly code: number | undefined;
@@ -101,7 +101,10 @@ export class Peer {
       this.#send({ jsonrpc: "2.0", id, ...answer });
     };
     const isTaken = this.#open.size <= OPEN_REQUESTS && this.#options.onRequest(method, params, key, respond);
-    if (!isTaken) respond({ error: { code: METHOD_NOT_FOUND, message: `Method not found: ${method}` } });
+    if (!isTaken)
+      respond({
+        error: { code: METHOD_NOT_FOUND, message: `Method not found: ${method.slice(0, METHOD_CHARS)}` },
+      });
   }
 
   #send(message: Message): void {

@@ -3,7 +3,7 @@
  * (modes, config options, the older `models`); our names are matched with what the agent offers, never sent unchanged.
  */
 
-import type { Json, JsonObject } from "@blockyard/kernel";
+import { type Json, type JsonObject, jsonText } from "@blockyard/kernel";
 import { isObject } from "@blockyard/providers";
 import { MODES, type Mode } from "../../mode.ts";
 
@@ -84,14 +84,14 @@ export function effortSetting(
   if (efforts.length === 0) return "You cannot choose this agent's effort.";
   if (!efforts.includes(effort)) return `This agent has no effort ${effort}: ${efforts.join(", ")}`;
   const option = optionOf(session, "thought_level");
-  return effort === current ? undefined : optionSetting(sessionId, String(option?.["id"]), effort);
+  return effort === current ? undefined : optionSetting(sessionId, jsonText(option?.["id"]), effort);
 }
 
 /** The session after a setting was accepted, if the answer does not contain it. */
 export function settled(session: JsonObject, { method, params }: Setting, answer: Json): JsonObject {
   const told = object(answer)["configOptions"];
   if (Array.isArray(told)) return { ...session, configOptions: told as Json };
-  if (method === "session/set_mode") return inMode(session, String(params["modeId"]));
+  if (method === "session/set_mode") return inMode(session, jsonText(params["modeId"]));
   if (method === "session/set_model")
     return {
       ...session,
@@ -120,7 +120,7 @@ export function modelSetting(
     return `This agent has no model ${model}: ${known.join(", ")}${choices.length > 20 ? ", …" : ""}`;
   }
   if (found.id === currentModel(session)) return undefined;
-  if (option !== undefined) return optionSetting(sessionId, String(option["id"]), found.id);
+  if (option !== undefined) return optionSetting(sessionId, jsonText(option["id"]), found.id);
   return { method: "session/set_model", params: { sessionId, modelId: found.id } };
 }
 
@@ -151,7 +151,7 @@ function modesOf(session: JsonObject): {
   const own = choicesIn(modes["availableModes"], "id");
   if (own.length > 0) return { choices: own, current: modes["currentModeId"], option: undefined };
   const option = optionOf(session, "mode");
-  const id = option === undefined ? undefined : String(option["id"]);
+  const id = option === undefined ? undefined : jsonText(option["id"]);
   return { choices: choicesIn(option?.["options"], "value"), current: option?.["currentValue"], option: id };
 }
 
@@ -168,7 +168,7 @@ function choicesIn(value: Json | undefined, key: string): readonly Choice[] {
     .flatMap((each) => [each, ...list(each["options"]).map(object)])
     .flatMap((each) => {
       const id = each[key];
-      return typeof id === "string" ? [{ id, name: String(each["name"] ?? id) }] : [];
+      return typeof id === "string" ? [{ id, name: jsonText(each["name"] ?? id) }] : [];
     });
 }
 

@@ -79,8 +79,8 @@ const request = (request_id: Json, request: Json): JsonObject => ({
   request_id,
   request,
 });
-const leave = (id: Json, tool_use_id = "t1"): JsonObject =>
-  request(id, { subtype: "can_use_tool", tool_name: "Bash", input: { command: "ls" }, tool_use_id });
+const leave = (id: Json, tool_use_id = "t1", command = "ls"): JsonObject =>
+  request(id, { subtype: "can_use_tool", tool_name: "Bash", input: { command }, tool_use_id });
 const form = (id: Json, more: JsonObject = {}): JsonObject =>
   request(id, { subtype: "elicitation", mcp_server_name: "m", message: "Name?", ...more });
 const done = {
@@ -88,6 +88,9 @@ const done = {
   message: { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "x" }] },
 };
 const HUGE = "r".repeat(2_000);
+/** What `String()` throws for, and JSON allows. */
+const ODD = { toString: 1, valueOf: 1 };
+const DEEP = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
 
 it.each<[string, Json[], Json[][]]>([
   ["a request that nobody knows", [request("r1", { subtype: "moon" })], [["r1", "error"]]],
@@ -162,6 +165,16 @@ it.each<[string, Json[], Json[][]]>([
     [],
   ],
   ["an ask that is taken back", [leave("r1"), { type: "control_cancel_request", request_id: "r1" }], []],
+  [
+    "a name that is taken back and used for something else",
+    [leave("r1"), { type: "control_cancel_request", request_id: "r1" }, leave("r1", "t1", "rm -rf .")],
+    [["r1", "error"]],
+  ],
+  [
+    "a name that is taken back and used for another call",
+    [leave("r1"), { type: "control_cancel_request", request_id: "r1" }, leave("r1", "t2")],
+    [["r1", "error"]],
+  ],
   ["what was never asked is taken back", [{ type: "control_cancel_request", request_id: {} }], []],
   ["several messages in one line", [[leave("r1"), leave("r2")]], []],
   [
@@ -172,6 +185,20 @@ it.each<[string, Json[], Json[][]]>([
       ["r2", "error"],
     ],
   ],
+  [
+    "names and types that are no text",
+    [
+      { type: ODD },
+      { type: "control_response", response: { subtype: "success", request_id: ODD } },
+      { type: "command_lifecycle", command_uuid: ODD, state: "started" },
+      { type: "assistant", uuid: "u", message: { content: [{ type: ODD, id: ODD }] } },
+      { type: "system", subtype: "background_tasks_changed", tasks: [{ task_id: "b", description: ODD }] },
+      { type: "system", subtype: "background_tasks_changed", tasks: [] },
+      request("r1", { subtype: ODD }),
+    ],
+    [["r1", "error"]],
+  ],
+  ["lines that are deep", [`{"type":"result","a":${DEEP}}`, `{"type":"control_request","a":${DEEP}}`], []],
   [
     "answers to nothing",
     [
@@ -202,4 +229,14 @@ it("[D91] an ask that another one replaces cannot be answered any more, the othe
     ["r1", "error"],
     ["r2", "success"],
   ]);
+});
+
+it("[D52] what is asked does not become something else under its name while somebody reads it", async () => {
+  const other = leave("r1", "t1", "rm -rf .");
+  await start([leave("r1"), { type: "control_cancel_request", request_id: "r1" }, other]);
+  await over();
+  const blocks = await kernel.allBlocks(conversation);
+  const asks = isProblem(blocks) ? [] : blocks.flatMap(({ metadata }) => askOf(metadata) ?? []);
+  expect(asks).toMatchObject([{ id: "r1", subject: { command: "ls" } }]);
+  expect(asks).not.toMatchObject([{ state: "allowed" }]);
 });

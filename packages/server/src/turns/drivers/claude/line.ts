@@ -1,6 +1,7 @@
 /** What is read in single lines of Claude Code, besides the blocks that they become. */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
+import { parseJson } from "@blockyard/providers";
 
 /** Where a session can be cut: after the model's own output, not below one of its sub-agents. */
 export function cutAt({ uuid, parent_tool_use_id: parent, message }: JsonObject): string | undefined {
@@ -24,15 +25,13 @@ export function limitIn(line: JsonObject): { readonly resetsAt?: number } | unde
 /** What a result reports as spent since the last one. */
 export function costIn(line: JsonObject): number {
   const models = Object.values(objectOf(line["model_usage_since_last_result"]));
-  return models.reduce<number>((sum, model) => sum + Number(objectOf(model)["costUSD"] ?? 0), 0);
+  const costs = models.map((model) => objectOf(model)["costUSD"]);
+  return costs.reduce<number>((sum, cost) => sum + (typeof cost === "number" ? cost : 0), 0);
 }
 
 export function parsed(line: string): JsonObject | undefined {
-  try {
-    return objectOf(JSON.parse(line) as Json);
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(line);
+  return value === undefined ? undefined : objectOf(value);
 }
 
 export function objectOf(value: Json | undefined): JsonObject {

@@ -3,7 +3,7 @@
  * Asking makes no request to the model, except to look up a model that it does not list.
  */
 
-import { isProblem, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";
+import { isProblem, type Json, type JsonObject, jsonText, type Problem, problem } from "@blockyard/kernel";
 import type { AccountLimit, AgentServer, ContextUsage, Login, Offers } from "../../driver.ts";
 import { objectOf } from "./line.ts";
 import { modeOf } from "./message.ts";
@@ -26,16 +26,16 @@ export async function offersOf(peer: ClaudePeer): Promise<Offers | Problem> {
     effort: peer.effort,
     tasks: peer.tasks,
     commands: listOf(commands).map(({ name, description, argumentHint }) => ({
-      ...{ name: String(name), description: String(description ?? "") },
+      ...{ name: jsonText(name), description: jsonText(description ?? "") },
       ...(typeof argumentHint === "string" && argumentHint !== "" ? { hint: argumentHint } : {}),
     })),
     models: listOf(models).map(({ value, displayName, description, supportedEffortLevels }) => ({
-      ...{ id: String(value), name: String(displayName ?? value) },
+      ...{ id: jsonText(value), name: jsonText(displayName ?? value) },
       ...(typeof description === "string" ? { description } : {}),
-      ...(Array.isArray(supportedEffortLevels) ? { efforts: supportedEffortLevels.map(String) } : {}),
+      ...(Array.isArray(supportedEffortLevels) ? { efforts: supportedEffortLevels.map(jsonText) } : {}),
     })),
     agents: listOf(agents).map(({ name, description }) => ({
-      ...{ name: String(name), description: String(description ?? "") },
+      ...{ name: jsonText(name), description: jsonText(description ?? "") },
     })),
     usage: isProblem(context) ? undefined : usageOf(context as JsonObject),
     ...(limits.length === 0 ? {} : { limits }),
@@ -63,9 +63,9 @@ async function lookUp(
 ): Promise<Problem | undefined> {
   const set = await peer.request("set_model", { model });
   if (!isProblem(set)) return undefined;
-  const code = String(set.details?.["code"] ?? "");
+  const code = jsonText(set.details?.["code"] ?? "");
   if (set.problem !== "invalid" || code.startsWith("check_")) return undefined;
-  const names = known.map(({ value }) => String(value)).slice(0, 20);
+  const names = known.map(({ value }) => jsonText(value)).slice(0, 20);
   return { ...set, message: `${set.message} Models: ${names.join(", ")}`, details: { models: names } };
 }
 
@@ -73,7 +73,7 @@ async function lookUp(
 function effortRefusal(models: readonly JsonObject[], effort: string | undefined): Problem | undefined {
   const levels = new Set(models.flatMap(({ supportedEffortLevels: all }) => (Array.isArray(all) ? all : [])));
   if (effort === undefined || levels.size === 0 || levels.has(effort)) return undefined;
-  const efforts = [...levels].map(String);
+  const efforts = [...levels].map(jsonText);
   return problem("invalid", `Claude Code has no effort ${effort}. Choose one of ${efforts.join(", ")}`, {
     efforts,
   });
@@ -102,7 +102,7 @@ function isNamed(value: Json | undefined): value is string {
 function usageOf({ totalTokens, maxTokens, categories }: JsonObject): ContextUsage | undefined {
   if (typeof totalTokens !== "number" || typeof maxTokens !== "number") return undefined;
   const parts = listOf(categories).flatMap(({ name, tokens }) =>
-    typeof tokens === "number" ? [{ name: String(name), tokens }] : [],
+    typeof tokens === "number" ? [{ name: jsonText(name), tokens }] : [],
   );
   return { usedTokens: totalTokens, windowTokens: maxTokens, parts };
 }
@@ -123,7 +123,7 @@ function limitsOf(windows: JsonObject): readonly AccountLimit[] {
 /** Without how they are started: that holds secrets. */
 function serversOf(value: Json | undefined): readonly AgentServer[] {
   return listOf(value).map(({ name, status, error }) => ({
-    ...{ name: String(name), status: String(status ?? "unknown") },
+    ...{ name: jsonText(name), status: jsonText(status ?? "unknown") },
     ...(typeof error === "string" ? { error } : {}),
   }));
 }

@@ -4,7 +4,7 @@
  * next reader.
  */
 
-import { type Env, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";
+import { type Env, type Json, type JsonObject, jsonText, type Problem, problem } from "@blockyard/kernel";
 import { LineReader } from "@blockyard/providers";
 import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import type { Child, ChildEnd } from "../../../processes/child.ts";
@@ -170,15 +170,20 @@ export class ClaudePeer {
   }
 
   async #read(): Promise<void> {
+    // The boundary of one process: whoever waits for it is told of its end, also where it could not be read.
+    await this.#takeAll().catch(() => this.child.kill());
+    this.isClosed = true;
+    for (const settle of [...this.#requests.values()])
+      settle(problem("gone", "the agent ended before it responded"));
+    if (this.#isCaughtUp) this.#listener?.closed();
+  }
+
+  async #takeAll(): Promise<void> {
     const reader = new LineReader();
     for await (const bytes of this.child.output()) {
       for (const { text } of reader.push(bytes)) await this.#take(text);
     }
     for (const { text } of reader.end()) await this.#take(text);
-    this.isClosed = true;
-    for (const settle of [...this.#requests.values()])
-      settle(problem("gone", "the agent ended before it responded"));
-    if (this.#isCaughtUp) this.#listener?.closed();
   }
 
   async #take(line: string): Promise<void> {
@@ -187,7 +192,7 @@ export class ClaudePeer {
     if (message !== undefined) this.#note(message);
     const isBehind = this.#listener !== undefined && !this.#isCaughtUp;
     if (this.#listener && !isBehind && (await this.#listener.heard(line, message))) return;
-    if (isBehind || !QUIET.has(String(message?.["type"]))) this.#keep(line);
+    if (isBehind || !QUIET.has(jsonText(message?.["type"]))) this.#keep(line);
   }
 
   /** For the next listener, or one that has not received everything yet. */
@@ -227,11 +232,11 @@ export class ClaudePeer {
 
   #answered(message: JsonObject): void {
     const response = objectOf(message["response"]);
-    const settle = this.#requests.get(String(response["request_id"]));
+    const settle = this.#requests.get(jsonText(response["request_id"]));
     if (settle === undefined) return;
     if (response["subtype"] === "error")
       settle(
-        problem("invalid", String(response["error"] ?? "the agent refused this"), {
+        problem("invalid", jsonText(response["error"] ?? "the agent refused this"), {
           code: response["error_code"] ?? null,
         }),
       );
@@ -244,5 +249,5 @@ const QUIET = new Set(["command_lifecycle", "control_response", "keep_alive"]);
 
 function taskOf(value: Json): { id: string; description: string }[] {
   const { task_id: id, description } = objectOf(value);
-  return typeof id === "string" ? [{ id, description: String(description ?? id) }] : [];
+  return typeof id === "string" ? [{ id, description: jsonText(description ?? id) }] : [];
 }

@@ -5,7 +5,7 @@
  * nobody answered. Of a permission's suggestions exactly the chosen one is sent, since the CLI applies every entry.
  */
 
-import type { AskAnswer, AskQuestion, Json, JsonObject } from "@blockyard/kernel";
+import { type AskAnswer, type AskQuestion, type Json, type JsonObject, jsonText } from "@blockyard/kernel";
 import { joinedLabels } from "@blockyard/providers";
 import type { Answer } from "../../run.ts";
 
@@ -44,7 +44,9 @@ export function keptRules(answer: Answer): { file: string; rules: readonly strin
 }
 
 function ruleText({ toolName, ruleContent }: JsonObject): string {
-  return typeof ruleContent === "string" ? `${toolName}(${ruleContent})` : String(toolName);
+  return typeof ruleContent === "string"
+    ? `${jsonText(toolName ?? null)}(${ruleContent})`
+    : jsonText(toolName);
 }
 
 const KEEP_PLANNING = "The user wants you to keep planning. Revise the plan, or ask for missing details.";

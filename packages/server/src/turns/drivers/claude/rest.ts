@@ -4,7 +4,7 @@
  * is kept for the turn that is opened for it.
  */
 
-import type { JsonObject } from "@blockyard/kernel";
+import { type JsonObject, jsonText } from "@blockyard/kernel";
 import { trafficLine } from "@blockyard/providers";
 import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import type { ClaudePeer, Resting } from "./peer.ts";
@@ -79,7 +79,7 @@ export const ENDED = "Ended with Claude Code's process";
 
 /** What it reports in a turn; everything else it says of itself. */
 function isOfTurn(message: JsonObject | undefined): boolean {
-  const type = String(message?.["type"]);
+  const type = jsonText(message?.["type"]);
   return TURN_LINES.has(type) || (type === "system" && message?.["subtype"] === "init");
 }
 

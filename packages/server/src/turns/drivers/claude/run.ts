@@ -15,6 +15,7 @@ import {
   type BlockId,
   isProblem,
   type JsonObject,
+  jsonText,
   type Problem,
   problem,
   type Reason,
@@ -299,7 +300,7 @@ export class ClaudeRun implements Trial {
   }
 
   async #lifecycle(line: JsonObject): Promise<void> {
-    const id = String(line["command_uuid"]);
+    const id = jsonText(line["command_uuid"]);
     const isRead = line["state"] === "started" || line["state"] === "completed";
     if (isRead && id === this.#turn.input?.uuid && !this.#hasBegun) {
       this.#hasBegun = true;
@@ -329,7 +330,7 @@ export class ClaudeRun implements Trial {
     }
     const isAsk = subtype === "can_use_tool" || subtype === "elicitation";
     if (!isAsk || name === undefined) {
-      this.#refuse(line, `Blockyard does not know the request ${String(subtype)}`);
+      this.#refuse(line, `Blockyard does not know the request ${jsonText(subtype).slice(0, 100)}`);
       return undefined;
     }
     if (this.#asks.isFull) {

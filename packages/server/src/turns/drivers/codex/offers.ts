@@ -9,6 +9,7 @@ import {
   isProblem,
   type Json,
   type JsonObject,
+  jsonText,
   type Kernel,
   type Problem,
 } from "@blockyard/kernel";
@@ -178,7 +179,7 @@ function modelsIn({ data }: JsonObject): readonly AgentModel[] {
   return listOf(data).flatMap((model) => {
     if (model["hidden"] === true || typeof model["model"] !== "string") return [];
     const efforts = Array.isArray(model["supportedReasoningEfforts"])
-      ? listOf(model["supportedReasoningEfforts"]).map((each) => String(each["reasoningEffort"]))
+      ? listOf(model["supportedReasoningEfforts"]).map((each) => jsonText(each["reasoningEffort"]))
       : undefined;
     const name = typeof model["displayName"] === "string" ? model["displayName"] : model["model"];
     const description = typeof model["description"] === "string" ? model["description"] : undefined;
@@ -192,8 +193,8 @@ function skillsIn({ data }: JsonObject): readonly AgentCommand[] {
     .filter(({ enabled, name }) => enabled !== false && typeof name === "string")
     .map(({ name, description, shortDescription }) => ({
       ...{
-        name: `$${String(name)}`,
-        description: String(shortDescription ?? description ?? "").slice(0, 300),
+        name: `$${jsonText(name)}`,
+        description: jsonText(shortDescription ?? description ?? "").slice(0, 300),
       },
     }));
 }
@@ -203,7 +204,7 @@ function serversIn({ data }: JsonObject): readonly AgentServer[] {
     const state = objectOf(runtimeStatus)["type"] ?? runtimeStatus;
     const error = typeof toolsError === "string" ? { error: toolsError } : {};
     const status = typeof state === "string" ? state : "error" in error ? "failed" : "ready";
-    return { name: String(name), status, ...error };
+    return { name: jsonText(name), status, ...error };
   });
 }
 

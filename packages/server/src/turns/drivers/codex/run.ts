@@ -13,6 +13,7 @@ import {
   isProblem,
   type Json,
   type JsonObject,
+  jsonText,
   type Problem,
   problem,
   type Reason,
@@ -277,7 +278,7 @@ export class CodexRun implements Trial {
     const opened = await this.#talk.request(thread.method, thread.params, limits.openMs);
     if (isProblem(opened)) return this.#notOpened(opened);
     if (isLoggedOut(await account)) return LOGIN;
-    this.#thread.id = isObject(opened["thread"]) ? String(opened["thread"]["id"]) : "";
+    this.#thread.id = isObject(opened["thread"]) ? jsonText(opened["thread"]["id"]) : "";
     const params = {
       threadId: this.#thread.id,
       input: inputOf(input),
@@ -332,9 +333,9 @@ export class CodexRun implements Trial {
     const { text } = saidIn(item as JsonObject);
     const same = () => [...this.#sent].find(([, sent]) => sent.text === text)?.[0];
     const id = item["clientId"] === undefined ? same() : item["clientId"];
-    const { message } = this.#sent.get(String(id)) ?? {};
+    const { message } = this.#sent.get(jsonText(id)) ?? {};
     if (message === undefined) return;
-    this.#sent.delete(String(id));
+    this.#sent.delete(jsonText(id));
     this.#kept.after(() => this.#stream.aside(() => message.taken()));
   }
 

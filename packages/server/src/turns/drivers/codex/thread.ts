@@ -3,7 +3,7 @@
  * opens and ends nothing.
  */
 
-import { isProblem, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";
+import { isProblem, type Json, type JsonObject, jsonText, type Problem, problem } from "@blockyard/kernel";
 import { isObject } from "@blockyard/providers";
 import type { AgentTask } from "../../run.ts";
 import type { Connection } from "./connection.ts";
@@ -41,7 +41,7 @@ export class CodexThread {
 
   /** The answer to the request that starts the turn; its own word for it may have come before. */
   begun(turn: Json | undefined): void {
-    this.#turn ??= isObject(turn) ? String(turn["id"]) : undefined;
+    this.#turn ??= isObject(turn) ? jsonText(turn["id"]) : undefined;
   }
 
   turnStarted(thread: string, turn: Json | undefined): void {
@@ -71,7 +71,7 @@ export class CodexThread {
     else if (method === "thread/tokenUsage/updated")
       for (const each of this.#awaited.keys()) this.#awaited.set(each, "returned");
     else if (method === "item/commandExecution/terminalInteraction" && this.#awaited.size < limits.commands)
-      this.#awaited.set(String(itemId), "returned");
+      this.#awaited.set(jsonText(itemId), "returned");
     else if (method === "turn/completed") this.#awaited.clear();
   }
 
@@ -111,8 +111,8 @@ export class CodexThread {
     const listed = await this.#request("thread/backgroundTerminals/list", { threadId: this.id });
     const rows = isProblem(listed) ? [] : listed["data"];
     return (Array.isArray(rows) ? (rows as readonly JsonObject[]) : [])
-      .filter((row) => isObject(row) && !this.#awaited.has(String(row["itemId"])))
-      .map((row) => ({ id: String(row["processId"]), description: String(row["command"] ?? "") }));
+      .filter((row) => isObject(row) && !this.#awaited.has(jsonText(row["itemId"])))
+      .map((row) => ({ id: jsonText(row["processId"]), description: jsonText(row["command"] ?? "") }));
   }
 
   async stopTask(task: string): Promise<Problem | undefined> {

@@ -78,3 +78,30 @@ it(
   },
   LIMIT_MS,
 );
+
+it(
+  "[U96] show says that a request from before a restart can still be answered, and how",
+  async () => {
+    const here = newPlace();
+    places.push(here);
+    const agent = join(fixtures, "../../../test/e2e/agents/fake-claude.mjs");
+    const server = start(here, ["serve", "--port", "0"], { BLOCKYARD_CLAUDE: agent });
+    const served = ended(server);
+    await printed(server, /Open\s+(http\S+)/);
+    const call = ownerCalls(here);
+    const recording = join(fixtures, "claude/permission-control.jsonl");
+    const plan = { recording, lines: 0, act: "ask", answers: join(here.folder, "answers") };
+    const { conversation } = await call("turn.start", { provider: "claude", prompt: JSON.stringify(plan) });
+    for (;;) {
+      const read = await call("conversation.read", { conversation, blocks: 0 });
+      if (read.conversation.asking?.length > 0) break;
+    }
+    expect((await run(here, ["show", conversation])).stdout).not.toContain("can still be answered");
+    server.kill("SIGTERM");
+    await served;
+    expect((await run(here, ["show", conversation])).stdout).toMatch(
+      new RegExp(`\nThe agent's request can still be answered: .*blockyard attach ${conversation}\n$`),
+    );
+  },
+  LIMIT_MS,
+);

@@ -217,6 +217,28 @@ describe("the head", () => {
 });
 
 describe("the side pane", () => {
+  test("[V105] shows the whole name of a file in a deep folder, and from where it was moved", async () => {
+    const conversation = await newConversation(harness.kernel, "moved");
+    const to = `src/${"deep/".repeat(20)}basket.js`;
+    const change = { path: "src/cart.js", kind: "modify", movedTo: to, diff: "" };
+    await harness.kernel.write(conversation, {
+      agent: "codex",
+      plan: (draft) =>
+        draft.create({ kind: "file_change", role: "tool", status: "done", metadata: { changes: [change] } }),
+    });
+    const { page, context } = await harness.open(`/c/${conversation}`, WIDE);
+    await page.getByRole("button", { name: "Side pane" }).click();
+    const file = page.getByRole("tabpanel", { name: "Changes" }).getByRole("region", { name: to });
+    await file.getByText("moved from src/cart.js").waitFor();
+    const isWhole = file.getByText("basket.js", { exact: true }).evaluate((name) => {
+      const { right } = name.getBoundingClientRect();
+      const line = (name.closest("button") as HTMLElement).getBoundingClientRect();
+      return name.scrollWidth <= name.clientWidth + 1 && right <= line.right;
+    });
+    expect(await isWhole).toBe(true);
+    await context.close();
+  });
+
   test("[V105] [V106] shows what was changed by file, with diffs, and leads to where it happened", async () => {
     const conversation = await ingest(harness.kernel, "claude", "claude/write-edit.jsonl", "Changes");
     const { page, context } = await harness.open(`/c/${conversation}`, WIDE);

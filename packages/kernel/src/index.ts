@@ -20,6 +20,7 @@ export {
   hasPlan,
   isAnswerableLate,
   isAsked,
+  lateAsk,
 } from "./model/ask.ts";
 export { type Block, type LooseBlock, type WholeBlock, withMetadata } from "./model/block.ts";
 export type { Change, ClosedResult } from "./model/change.ts";

@@ -6,7 +6,7 @@
  *     fake-acp.mjs RECORDING HEARD [ACT [LINES]]
  *
  * HEARD is the file where it writes what it was told. After LINES lines of its own it does what ACT says; with `gone` it ends without a
- * word when it is prompted a second time.
+ * word when it is prompted a second time; with `orphan` it kills the process that started it and answers as agents do that notice.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -21,6 +21,8 @@ const lines = readFileSync(recording, "utf8")
 let cursor = 0;
 let said = 0;
 let prompts = 0;
+/** The id of the last one. @type {number | undefined} */
+let prompt;
 let playing = Promise.resolve();
 const answers = new Map();
 const waiting = new Map();
@@ -41,6 +43,11 @@ function send(text) {
     for (const text of ["no JSON", "[1,2]", "null", '{"jsonrpc":"2.0","id":77,"result":{}}', "\u0000"])
       process.stdout.write(`${text}\n`);
     process.stdout.write('{"jsonrpc":"2.0","id":"q","method":"moon/land","params":{}}\n'.repeat(2));
+  }
+  if (act === "orphan") {
+    process.kill(process.ppid, "SIGKILL");
+    const answer = JSON.stringify({ jsonrpc: "2.0", id: prompt, result: { stopReason: "cancelled" } });
+    process.stdout.write(`${answer}\n${answer}\n`);
   }
   if (act === "asks") for (let n = 0; n < 300; n++) process.stdout.write(`${request(n)}\n`);
   if (act === "flood") for (let n = 0; n < 2_000; n++) process.stdout.write(`${text}\n`);
@@ -83,6 +90,7 @@ async function play(method, id) {
 createInterface({ input: process.stdin }).on("line", (line) => {
   appendFileSync(heard, `${line}\n`);
   const message = JSON.parse(line);
+  if (message.method === "session/prompt") prompt = message.id;
   if (message.method === "session/prompt" && ++prompts === 2 && act === "gone") process.exit(0);
   if (message.method === undefined) {
     answers.set(JSON.stringify(message.id), message);

@@ -45,7 +45,8 @@ export class RunOwner implements Owner {
     const terminal = await this.#run(prompt, how);
     const code = await terminal.ended();
     this.#terminal = undefined;
-    if (code !== 1) throw new Error(`it ended with ${code}: ${terminal.tail}`);
+    if (code !== 2)
+      throw new Error(`it ended with ${code}, not as for a value that cannot be used: ${terminal.tail}`);
     return terminal.text;
   }
 

@@ -4,7 +4,7 @@
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   type Ask,
@@ -27,6 +27,9 @@ import { Turns } from "../../../packages/server/src/turns/turns.ts";
 const FAKE = fileURLToPath(new URL("../agents/fake-acp.mjs", import.meta.url));
 const RECORDED = fileURLToPath(new URL("../../../packages/providers/fixtures/acp/", import.meta.url));
 
+/** Starts what follows, as the scripts of some agents do. */
+const LAUNCHER = fileURLToPath(new URL("../agents/launcher.mjs", import.meta.url));
+
 type Reply = { readonly allow: boolean; readonly answer?: AskAnswer };
 
 class Stage {
@@ -43,6 +46,7 @@ class Stage {
     this.conversation = before?.conversation ?? "";
     const heard = join(this.folder, "heard");
     this.#command = [process.execPath, FAKE, `${RECORDED}${recording}.jsonl`, heard, act, after];
+    if (act === "orphan") this.#command.splice(1, 0, LAUNCHER);
     const options = {
       ...{ kernel: this.kernel, root: this.folder, env: { PATH: "/usr/bin:/bin", HOME: this.folder } },
       ...{ tracker: new ProcessTracker(this.folder), graceMs: 500, cancelMs: 1_500 },
@@ -300,6 +304,15 @@ describe("an agent that misbehaves", () => {
     expect(await stage.turn("Again")).toMatchObject({ status: "done" });
   });
 
+  it("[Y36] only its launcher is killed: the turn says so, and nothing of what the agent answers then is shown", async () => {
+    stage = new Stage("opencode/text", "orphan", "9");
+    expect(await stage.turn()).toMatchObject({
+      ...{ status: "error", reason: "interrupted" },
+      error: expect.stringContaining("The agent ended by signal SIGKILL before its turn was over."),
+    });
+    expect((await stage.blocks()).map(({ kind }) => kind)).not.toContain("unknown");
+  });
+
   it.each([
     ["says garbage, and asks twice with one id", "garbage"],
     ["answers twice", "twice"],
@@ -343,6 +356,27 @@ describe("an agent that misbehaves", () => {
     must(await stage.turns.stop("ann", stage.conversation, false));
     expect(await stage.over()).toMatchObject({ status: "error", reason: "cancelled" });
   });
+
+  it.each([
+    ["No key is set.", "Open the page.", "Not logged in: No key is set. To log in: Web: Open the page."],
+    ["no account", undefined, "Not logged in: no account. To log in: Web."],
+  ])(
+    "[Y36] is not logged in (%s): the turn says how to, in whole sentences",
+    async (message, description, said) => {
+      stage = new Stage("opencode/text");
+      const methods = [{ id: "web", name: "Web", description }];
+      const traffic = [
+        ["in", { id: 0, method: "initialize", params: {} }],
+        ["out", { id: 0, result: { protocolVersion: 1, authMethods: methods } }],
+        ["in", { id: 1, method: "session/new", params: {} }],
+        ["out", { id: 1, error: { code: -32000, message } }],
+      ];
+      const lines = traffic.map(([dir, line]) => JSON.stringify({ t: 0, dir, line: JSON.stringify(line) }));
+      writeFileSync(join(stage.folder, "refuses.jsonl"), lines.join("\n"));
+      stage.plays(relative(RECORDED, join(stage.folder, "refuses")));
+      expect((await stage.turn()).error).toBe(said);
+    },
+  );
 
   it("[Y38] speaks another version: the turn says so", async () => {
     stage = new Stage("claude/bad-requests.version");

@@ -27,6 +27,7 @@ interface Asked {
   readonly id: string;
   readonly state: string;
   readonly input: unknown;
+  readonly suggestions: readonly { readonly id: string; readonly native?: unknown }[];
 }
 
 class TestHarness {
@@ -173,6 +174,23 @@ describe("an approval", () => {
       await harness.server.do("turn.stop", { conversation: harness.conversation });
     },
   );
+
+  it("[D62] is answered late with what the next process can carry out, and a rule of ours is kept", async () => {
+    const harness = await new TestHarness().start();
+    const asked = await harness.ask();
+    const suggested = asked.suggestions.map(({ id, native }) => [id, native === undefined]);
+    const theirs = suggested.find(([, isOwn]) => !isOwn)?.[0];
+    expect(suggested).toContainEqual(["rule-deny", true]);
+    expect(theirs).toEqual(expect.any(String));
+    await harness.server.kill();
+    await harness.start();
+    const taking = (allow: boolean, suggestion: unknown) =>
+      harness.answer(asked, allow, { answer: { suggestion } });
+    expect(await taking(true, theirs)).toMatchObject({ status: 400 });
+    expect(await taking(false, "rule-deny")).toMatchObject({ status: 200 });
+    expect((await harness.server.do("rule.list", {})).rules).toHaveLength(1);
+    await harness.server.do("turn.stop", { conversation: harness.conversation });
+  });
 
   it("[D6] expires when its turn is stopped", async () => {
     const harness = await new TestHarness().start();

@@ -181,6 +181,15 @@ export function isAnswerableLate(
   return last.reason === "interrupted" && last.startedBy !== undefined;
 }
 
+/**
+ * An ask as it is answered late: without the answers that only the process which asked could carry out, such as "until this turn
+ * ends". What is offered with nothing for the agent is our own, and still counts.
+ */
+export function lateAsk<A extends Pick<Ask, "kind" | "suggestions">>(ask: A): A {
+  if (ask.kind !== "permission") return ask;
+  return { ...ask, suggestions: ask.suggestions?.filter(({ native }) => native === undefined) ?? [] };
+}
+
 /** The answers besides plain allow and deny. ACP agents list those two as options too; they are left out here. */
 export function furtherAnswers({
   kind,

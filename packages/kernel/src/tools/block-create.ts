@@ -6,9 +6,10 @@
 import { z } from "zod";
 import { parseBlockId } from "../model/ids.ts";
 import type { JsonObject } from "../model/json.ts";
-import { RESULT_KINDS, type Role, type Status } from "../model/kind.ts";
+import { type Kind, RESULT_KINDS, type Role, type Status } from "../model/kind.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { ownTurn } from "../nodes/leased.ts";
+import type { Draft } from "../write/draft.ts";
 import { mayClaim, mayPlace, maySpeak } from "./rights.ts";
 import {
   blockIdField,
@@ -101,7 +102,11 @@ export const blockCreate = tool({
           ...(side === undefined ? {} : { side }),
           ...statusOf(status, role, content),
           ...(content === undefined ? {} : { text: content }),
-          metadata: { ...(turn === undefined ? {} : { turn }), ...(metadata as JsonObject | undefined) },
+          metadata: {
+            ...(turn === undefined ? {} : { turn }),
+            ...callNamed(draft, kind, parent_id),
+            ...(metadata as JsonObject | undefined),
+          },
         });
         if (isProblem(block)) return block;
         return { block_id: block.id, version: block.version, status: block.status };
@@ -109,6 +114,18 @@ export const blockCreate = tool({
     });
   },
 });
+
+/** A result names its call; the caller need not repeat it. */
+function callNamed(draft: Draft, kind: Kind, parent: string | null | undefined): JsonObject {
+  if (!RESULT_KINDS.includes(kind) || typeof parent !== "string") return {};
+  const call = draft.block(parent);
+  if (isProblem(call) || call.kind !== "tool_call") return {};
+  const { toolUseId, toolName } = call.metadata;
+  return {
+    ...(toolUseId === undefined ? {} : { toolUseId }),
+    ...(toolName === undefined ? {} : { toolName }),
+  };
+}
 
 /** What a person or the system says is said whole; what a model or a tool says may grow. */
 function statusOf(

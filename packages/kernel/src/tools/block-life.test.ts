@@ -34,6 +34,27 @@ describe("block.create", () => {
     expect(third["status"]).toBe("done");
   });
 
+  it("[T94] a result below a call names that call, unless it names one itself", async () => {
+    const harness = new TestHarness();
+    const conversation = await harness.conversation();
+    const metadata = { toolUseId: "t1", toolName: "get_cell" };
+    const call = await harness.ok("block.create", {
+      conversation,
+      role: "model",
+      kind: "tool_call",
+      metadata,
+    });
+    const parent_id = call["block_id"];
+    const result = async (more: object) => {
+      const made = await harness.ok("block.create", { parent_id, role: "tool", status: "done", ...more });
+      return (await harness.store.block(made["block_id"] as string))?.metadata;
+    };
+    expect(await result({ kind: "tool_result", content: "42" })).toMatchObject(metadata);
+    expect(await result({ kind: "command", metadata: { command: "ls" } })).toMatchObject(metadata);
+    const other = { toolUseId: "t2", toolName: "other" };
+    expect(await result({ kind: "tool_result", metadata: other })).toMatchObject(other);
+  });
+
   it("[T67] what a user or the system says with content is done at once; what a model says may grow", async () => {
     const harness = new TestHarness();
     const conversation = await harness.conversation();

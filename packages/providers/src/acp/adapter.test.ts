@@ -236,6 +236,11 @@ describe("calls", () => {
     expect(folded.faults).toEqual([]);
   });
 
+  it("[Y20] a model that the agent only has a placeholder for has its name", () => {
+    expect(recorded("kimi/cancel").sessions.map(({ model }) => model)).not.toContain("__kimi_env_model__");
+    expect(recorded("kimi/cancel").sessions[0]?.model).toBe("claude-sonnet-4-5");
+  });
+
   it("[Y8] Kimi's input streams, and output comes while a command runs", () => {
     const folded = recorded("kimi/tour-no-caps");
     const call = of(folded, "tool_call")[0];
@@ -308,6 +313,26 @@ describe("asks", () => {
     expect(asksOf("kimi/tour-no-caps")[0]).toMatchObject({
       suggestions: [{}, { scope: "conversation" }, {}],
     });
+  });
+
+  it("[Y13] what Kimi asks to run is the input that it streamed, without the words around it", () => {
+    const [ask] = asksOf("kimi/cancel");
+    expect(ask).toMatchObject({
+      title: "echo started; sleep 20; echo never",
+      input: { command: "echo started; sleep 20; echo never", description: "Run a command" },
+      subject: { type: "command", command: "echo started; sleep 20; echo never" },
+    });
+    // The call of a sub-agent is told only in words.
+    expect(asksOf("kimi/subagent-all-caps")[0]).toMatchObject({
+      title: "grep -c export src/math.js",
+      subject: { type: "tool", tool: "Bash" },
+    });
+    const lines = own
+      .filter(({ name }) => name.startsWith("acp/kimi/"))
+      .flatMap(({ name }) => recorded(name.slice("acp/".length, -".jsonl".length)).blocks)
+      .flatMap(({ metadata }) => metadata["compactParams"] ?? []);
+    expect(lines.length).toBeGreaterThan(20);
+    expect(lines.join("\n")).not.toContain("Running: ");
   });
 
   it("[Y13] options that are answers are a question", () => {
@@ -585,9 +610,29 @@ describe("sessions and turns", () => {
 });
 
 it("[Y13] a request for a call whose input is not known yet says what it says itself, and no command is taken from its name", () => {
-  const asks = recorded("kimi/parallel").blocks.flatMap(({ metadata }) => metadata["ask"] ?? []);
+  const asks = recorded("kimi/subagent-all-caps").blocks.flatMap(({ metadata }) => metadata["ask"] ?? []);
   expect(asks).toMatchObject([
-    { title: "Requesting approval to Running: pwd", subject: { type: "tool", tool: "Bash" } },
-    { title: "Requesting approval to Running: pwd", subject: { type: "tool", tool: "Bash" } },
+    { title: "grep -c export src/math.js", subject: { type: "tool", tool: "Bash" } },
+  ]);
+});
+
+it("[Y13] a streamed command that is not the one that is asked for is not taken for it", () => {
+  const call = { toolCallId: "c", title: "Bash", kind: "execute" };
+  const text = (text: string) => [{ type: "content", content: { type: "text", text } }];
+  const { blocks } = played([
+    ...hello("Kimi Code CLI"),
+    prompt(1),
+    update({ sessionUpdate: "tool_call", ...call, status: "pending" }),
+    update({ sessionUpdate: "tool_call_update", toolCallId: "c", content: text('{"command":"ls"}') }),
+    [
+      "out",
+      {
+        ...{ jsonrpc: "2.0", id: 7, method: "session/request_permission" },
+        params: { sessionId: "s", options: [], toolCall: { ...call, content: text("Running: rm -r src") } },
+      },
+    ],
+  ]);
+  expect(blocks.flatMap(({ metadata }) => metadata["ask"] ?? [])).toMatchObject([
+    { title: "rm -r src", subject: { type: "tool", tool: "Bash" } },
   ]);
 });

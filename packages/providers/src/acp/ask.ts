@@ -10,8 +10,9 @@ import type { Json, JsonObject } from "@blockyard/kernel";
 import { wholeBlock } from "../call.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { closeAsk, replaceAsks } from "./ask-state.ts";
-import { patchCall, run } from "./call.ts";
+import { patchCall, run, takeStreamed } from "./call.ts";
 import { commandMetadata, isCommand, outcomeOf } from "./outcome.ts";
+import { unprefaced } from "./quirks.ts";
 import { type Asked, type Call, nextKey, type Out, type Session, type State } from "./state.ts";
 import { closeText } from "./text.ts";
 import { currentTurn } from "./turn-state.ts";
@@ -29,9 +30,10 @@ export function askPermission(
   const diffs = listOf(content).filter((part) => objectOf(part).type === "diff");
   const call = patchCall(state, out, session, diffs.length > 0 ? { ...patch, content: diffs } : patch);
   if (call === undefined) return undefined;
+  const said = textIn(listOf(content));
+  takeStreamed(state, call, said);
   run(out, call);
   replaceAsks(state, out, call.key);
-  const said = textIn(listOf(content));
   const options = listOf(params.options).map(objectOf);
   const questions = questionsIn(call, options, said);
   const plan =
@@ -40,10 +42,10 @@ export function askPermission(
     id,
     kind: plan !== undefined ? "plan" : questions === undefined ? "permission" : "question",
     state: "asked",
-    // Of a call whose input has not come yet, only the request says what it does.
+    // Where the title is the tool's name, only the request says what the call does.
     title:
-      (isNamedOnly(call) ? wordsOf(said) : undefined) ??
-      wordsOf(objectOf(params.toolCall).title) ??
+      (isNamed(call) ? wordsOf(unprefaced(said, state.quirks)) : undefined) ??
+      wordsOf(unprefaced(textOf(objectOf(params.toolCall).title), state.quirks)) ??
       wordsOf(call.title),
     input: call.input ?? {},
     subject: questions === undefined && plan === undefined ? subjectOf(state, call) : undefined,
@@ -110,8 +112,12 @@ function subjectOf(state: State, call: Call): JsonObject {
 }
 
 /** Its title is the tool's name, and its input has not come yet: what it would run is not known, so no rule may be made from it. */
-function isNamedOnly({ input, title, toolName }: Call): boolean {
-  return input === undefined && (title === toolName || /^\w+$/.test(title));
+function isNamedOnly(call: Call): boolean {
+  return call.input === undefined && isNamed(call);
+}
+
+function isNamed({ title, toolName }: Call): boolean {
+  return title === toolName || /^\w+$/.test(title);
 }
 
 function suggestionOf(option: JsonObject): JsonObject {

@@ -7,13 +7,13 @@
 
 import type { Json, JsonObject, Reason } from "@blockyard/kernel";
 import { endCall, openResult, resultKey } from "../call.ts";
-import { isObject } from "../framing/json.ts";
+import { isObject, parseJson } from "../framing/json.ts";
 import { bounds } from "../limits.ts";
 import { given, listOf, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
 import { compactParams, cutRow, rowOf } from "../row.ts";
 import { expiredAsk } from "./ask-state.ts";
 import { commandMetadata, isCommand, outcomeOf, outputOf } from "./outcome.ts";
-import { toolNameIn } from "./quirks.ts";
+import { toolNameIn, unprefaced } from "./quirks.ts";
 import { type Call, type Diff, elapsed, nextKey, type Out, type Session, type State } from "./state.ts";
 import { closeText } from "./text.ts";
 import { currentTurn } from "./turn-state.ts";
@@ -50,7 +50,7 @@ function openCall(state: State, out: Out, session: Session, id: string, update: 
   const kind = wordsOf(update.kind);
   const call: Call = {
     ...{ key: nextKey(state, session, "call"), id, startedAt: state.now },
-    ...{ toolName: said ?? kind ?? "tool", title: textOf(update.title) ?? "", kind },
+    ...{ toolName: said ?? kind ?? "tool", title: titleOf(state, update) ?? "", kind },
     ...{ server: mcp?.server, isMcp: mcp !== undefined, input: undefined, written: "", content: [] },
     ...{ rawOutput: undefined, meta: {}, paths: [], diffs: [], patch: undefined, terminal: undefined },
     ...{ printed: "", exitCode: undefined, isRunning: false, shown: undefined, isDenied: false },
@@ -100,7 +100,7 @@ function agentOf(update: JsonObject): string | undefined {
 /** Its name, title and kind may come later. */
 function changeFace(state: State, out: Out, call: Call, update: JsonObject): void {
   const name = call.isMcp ? undefined : toolNameIn(update, state.quirks, false);
-  const title = wordsOf(update.title);
+  const title = titleOf(state, update);
   call.kind = wordsOf(update.kind) ?? call.kind;
   const patch = given({
     toolName: name === undefined || name === call.toolName ? undefined : name,
@@ -111,6 +111,10 @@ function changeFace(state: State, out: Out, call: Call, update: JsonObject): voi
   call.title = title ?? call.title;
   if (Object.keys(patch).length > 0)
     out.push({ type: "block-meta", key: call.key, metadata: patch as JsonObject });
+}
+
+function titleOf({ quirks }: State, update: JsonObject): string | undefined {
+  return wordsOf(unprefaced(textOf(update.title), quirks));
 }
 
 /** What a patch adds to what is known of a call. */
@@ -185,10 +189,25 @@ export function feedTerminal(state: State, out: Out, id: string): void {
 /** The input as it streams: JSON so far in `content`, of the agents that write it there. */
 function stream(state: State, out: Out, call: Call): void {
   if (call.isRunning) return;
-  if (call.input === undefined && state.quirks.streamsInput) {
-    const text = textOf(objectOf(objectOf(call.content[0]).content).text) ?? "";
-    if (text.startsWith("{")) write(out, call, text);
-  }
+  if (call.input !== undefined || !state.quirks.streamsInput) return;
+  const text = streamed(call);
+  if (text.startsWith("{")) write(out, call, text);
+}
+
+function streamed(call: Call): string {
+  return textOf(objectOf(objectOf(call.content[0]).content).text) ?? "";
+}
+
+/**
+ * The input that was streamed is whole where permission is asked for, before the agent sends it as such. A command that is not the
+ * one of the request stays unknown.
+ */
+export function takeStreamed(state: State, call: Call, said: string): void {
+  if (call.input !== undefined || !state.quirks.streamsInput) return;
+  const input = parseJson(streamed(call));
+  if (!isObject(input)) return;
+  const command = textOf(input.command);
+  if (command === undefined || said.includes(command)) call.input = input;
 }
 
 function write(out: Out, call: Call, text: string): void {

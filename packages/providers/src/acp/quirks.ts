@@ -13,6 +13,8 @@ export interface Quirks {
   readonly toolName?: "title" | "id";
   /** While a call waits for its input, its `content` is the input's JSON so far. */
   readonly streamsInput?: true;
+  /** Words of its own in front of what a title or a request is about. */
+  readonly preface?: RegExp;
   /** `content` of a running call is its output so far; elsewhere it is a description until the call has ended. */
   readonly showsOutput?: true;
   /** A diff has the whole file on both sides, not the piece that was replaced. */
@@ -52,7 +54,16 @@ const TABLE: readonly (readonly [RegExp, Quirks])[] = [
     /copilot/i,
     { name: "copilot", showsOutput: true, usage: "session", failure: /^Error: /, remark: /^Info: / },
   ],
-  [/kimi/i, { name: "kimi", toolName: "title", streamsInput: true, usage: "turn" }],
+  [
+    /kimi/i,
+    {
+      name: "kimi",
+      toolName: "title",
+      streamsInput: true,
+      usage: "turn",
+      preface: /^(Requesting approval to )?(Running: )?/,
+    },
+  ],
 ];
 
 /** By `agentInfo` of the answer to `initialize`. */
@@ -64,6 +75,11 @@ export function quirksOf(agentInfo: JsonObject): Quirks {
 }
 
 export const NO_QUIRKS = PLAIN;
+
+/** A title, or the words of a request, without the agent's preface. */
+export function unprefaced(text: string | undefined, { preface }: Quirks): string | undefined {
+  return preface === undefined ? text : text?.replace(preface, "");
+}
 
 /** The name that a tool has in its own program; undefined where the agent does not say it. */
 export function toolNameIn(update: JsonObject, quirks: Quirks, isFirst: boolean): string | undefined {

@@ -117,10 +117,19 @@ function tellSession(state: State, out: Out, session: Session): void {
     sessionId: session.id,
     ...given({
       cwd: wordsOf(cwd),
-      model: wordsOf(model),
+      model: modelOf(wordsOf(model), details.models),
       title: wordsOf(title),
       version: wordsOf(state.agent.version),
     }),
     details: { ...details, ...given({ agent: wordsOf(state.agent.title) ?? wordsOf(state.agent.name) }) },
   });
+}
+
+/** A model's id; the name of one that the agent only has a placeholder for, such as Kimi's from its environment. */
+function modelOf(id: string | undefined, models: Json | undefined): string | undefined {
+  if (id === undefined || !/^__\w+__$/.test(id)) return id;
+  const found = listOf(models)
+    .map(objectOf)
+    .find((model) => model.id === id);
+  return wordsOf(found?.name) ?? id;
 }

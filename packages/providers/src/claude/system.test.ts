@@ -35,6 +35,18 @@ describe("notices", () => {
       'compaction "Too short"',
     ],
     [
+      system("status", { status: null, compact_result: "failed", compact_error: "too_few_groups" }),
+      'compaction "The conversation could not be compacted: it has too few messages."',
+    ],
+    [
+      system("status", { status: null, compact_result: "failed", compact_error: "prompt_too_long" }),
+      'compaction "The conversation could not be compacted: prompt too long"',
+    ],
+    [
+      system("status", { status: null, compact_result: "failed" }),
+      'compaction "The conversation could not be compacted"',
+    ],
+    [
       system("hook_response", { hook_name: "Stop", output: "blocked\n", outcome: "error" }),
       'hook "blocked\\n"',
     ],

@@ -134,8 +134,16 @@ function status(state: State, out: Out, line: JsonObject): void {
   if (line.compact_result !== "failed") return;
   addNotice(state, out, line, {
     notice: "compaction",
-    text: wordsOf(line.compact_error) ?? "Compaction failed",
+    text: compactionFailure(wordsOf(line.compact_error)),
   });
+}
+
+/** Some reasons are sentences, others names. */
+function compactionFailure(why: string | undefined): string {
+  const failed = "The conversation could not be compacted";
+  if (why === undefined) return failed;
+  if (why === "too_few_groups") return `${failed}: it has too few messages.`;
+  return /^[a-z]/.test(why) ? `${failed}: ${why.replaceAll("_", " ")}` : why;
 }
 
 function apiRetry(state: State, out: Out, line: JsonObject): void {

@@ -37,6 +37,8 @@ export function countTokens(reading: Reading, payload: JsonObject): void {
 export function completeTurn(reading: Reading, record: LogRecord): void {
   const { payload } = record;
   const message = textOf(objectOf(payload.error).message);
+  if (message === undefined && isUnanswered(reading, payload))
+    return endTurn(reading, { status: "error", reason: "failed", error: UNANSWERED, ...duration(payload) });
   if (message === undefined) return endTurn(reading, { status: "done", ...duration(payload) });
   const failure = readFailure(message);
   const info = objectOf(payload.error).codex_error_info;
@@ -47,6 +49,14 @@ export function completeTurn(reading: Reading, record: LogRecord): void {
   const block = { ...at(reading), key, kind: "error", role: "system", metadata, text: failure.text } as const;
   reading.out.push(...wholeBlock(block, { status: "error", reason: "failed" }));
   endTurn(reading, { status: "error", reason: "failed", error: failure.text, ...duration(payload) });
+}
+
+const UNANSWERED = "Codex ended the turn without an answer. This log does not say why.";
+
+/** Before 0.143 a turn that failed is logged as complete, without a message. So is one that only compacted, or was refused. */
+function isUnanswered({ turn, compacted, total }: Reading, payload: JsonObject): boolean {
+  if (payload.last_agent_message !== null || turn === undefined || turn.hasOutput || compacted) return false;
+  return (total?.output ?? 0) === (turn.before?.output ?? 0);
 }
 
 type TurnEnd = Pick<Extract<BlockEvent, { type: "turn-end" }>, "status" | "reason" | "error" | "durationMs">;

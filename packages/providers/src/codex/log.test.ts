@@ -299,6 +299,30 @@ describe("threads and turns", () => {
     expect(codexParentThread(file([]))).toBeUndefined();
   });
 
+  it("[X30] a turn that was completed without a message, and in which nothing was said or done, has failed", () => {
+    const { turns } = read([
+      meta(),
+      event("task_started", { turn_id: "a" }),
+      event("task_complete", { turn_id: "a", last_agent_message: null }),
+      event("task_started", { turn_id: "b" }),
+      call("exec_command", { cmd: "x" }),
+      event("task_complete", { turn_id: "b", last_agent_message: null }),
+      event("task_started", { turn_id: "c" }),
+      { type: "compacted", payload: { message: "" } },
+      event("task_complete", { turn_id: "c", last_agent_message: null }),
+      event("task_started", { turn_id: "d" }),
+      tokens(250, 30),
+      event("task_complete", { turn_id: "d", last_agent_message: null }),
+    ]);
+    expect(turns.map(({ status, reason }) => [status, reason])).toEqual([
+      ["error", "failed"],
+      ["done", undefined],
+      ["done", undefined],
+      ["done", undefined],
+    ]);
+    expect(turns[0]?.error).toContain("without an answer");
+  });
+
   it("[X30] marked turns, their usage, and how they end", () => {
     const folded = read([
       meta(),

@@ -99,7 +99,8 @@ it("[CM12] a request without a plan says that there is none", () => {
 it("[D7] a command of several lines shows line by line above its exact input", () => {
   const command = "for i in 1 2\ndo echo $i\n  1  Deny\ndone";
   const block = asking("c/claude/1", {});
-  const ask = { id: "a", kind: "permission", state: "asked", subject: { type: "command", command } };
+  const subject = { type: "command", command };
+  const ask = { id: "a", kind: "permission", state: "asked", subject, input: { command } };
   const text = askText({ ...block, metadata: { toolName: "Bash", ask } } as BlockSnapshot);
   expect(text.split("\n").slice(1, 6)).toEqual([
     ...["  │ for i in 1 2", "  │ do echo $i", "  │   1  Deny", "  │ done", "Exact input:"],

@@ -1,13 +1,14 @@
 /** What `blockyard show` prints: a conversation as text, the session's settings, or one block. */
 
 import type { BlockSnapshot } from "@blockyard/kernel";
-import { parseBlockId, sessionFacts } from "@blockyard/kernel/plain";
+import { isProblem, parseBlockId, sessionFacts } from "@blockyard/kernel/plain";
 import { footersOf } from "../export/html.ts";
 import { timeline } from "../export/timeline.ts";
 import { readTree } from "../export/tree.ts";
 import { type BlockSource, known } from "./block-source.ts";
 import { itemText, turnText } from "./block-text.ts";
 import { lineWidth, print, printJson, safeText, styleFor, terminalWidth } from "./terminal.ts";
+import { asTyped } from "./typed-command.ts";
 
 /** What the agents of a conversation worked with. */
 export async function showSession(client: BlockSource, id: string, isJson: boolean): Promise<void> {
@@ -41,6 +42,16 @@ export async function showConversation(client: BlockSource, id: string, isFull: 
   }
   for (const way of tree.others)
     for (const item of timeline(way, tree.head)) await print(itemText(item, text, 1));
+  await print(await lateText(client, conversation));
+}
+
+/** What a restart has cut off and can still be answered. */
+async function lateText(client: BlockSource, conversation: string): Promise<string> {
+  const read = await client.call("conversation.read", { conversation, blocks: 0 });
+  const late = isProblem(read) ? [] : (read.conversation.late_asks ?? []);
+  if (late.length === 0) return "";
+  const words = late.length === 1 ? "The agent's request" : `${late.length} requests of the agent`;
+  return `${words} can still be answered: ${asTyped(`blockyard attach ${conversation}`)}\n`;
 }
 
 /** A file gets the exact text; a terminal gets what cannot harm it. */

@@ -11,7 +11,7 @@ import { nodeEnv } from "../system/env.ts";
 import { checkAnswer, type Given } from "../turns/write-answer.ts";
 import type { BlockSource } from "./block-source.ts";
 import { followTurn } from "./follow-turn.ts";
-import { answerAsk, askText, form } from "./terminal-ask.ts";
+import { answerAsk, askText, form, formHeading } from "./terminal-ask.ts";
 
 function asking(more: object): { readonly ask: Ask; readonly block: BlockSnapshot } {
   const ask = { id: "a", kind: "permission", state: "asked", input: {}, ...more } as Ask;
@@ -79,6 +79,24 @@ it.each([
     expect(lines).toEqual([]);
   },
 );
+
+it.each([
+  ["desk", { message: "How long?" }, "Needs an answer: desk\nHow long?"],
+  ["How long?", { message: "How long?" }, "Needs an answer: How long?"],
+  ["Log in", { message: "Log in", url: "https://x/" }, "Needs an answer: Log in\nhttps://x/"],
+  ["One\nTwo", { message: "One\nTwo" }, "Needs an answer:\nOne\nTwo"],
+  ["One\nTwo", { message: "One" }, "Needs an answer: One Two\nOne"],
+])("[U97] a form called %j with %j says its message once", (title, form, text) => {
+  expect(formHeading(asking({ kind: "elicitation", title, form }).block)).toBe(text);
+});
+
+it.each([
+  [{}, "Needs approval: grep -c export"],
+  [{ command: "grep -c export" }, 'Needs approval: grep -c export\n{\n  "command": "grep -c export"\n}'],
+])("[U13] an agent's input %j is shown where the agent has told it", (input, text) => {
+  const { block } = asking({ title: "grep -c export", input, subject: { type: "tool", tool: "Bash" } });
+  expect(askText(block)).toBe(text);
+});
 
 it("[U13] a turn behind which its agent has begun many others is seen to end", async () => {
   const home = mkdtempSync(join(tmpdir(), "blockyard-follow-"));

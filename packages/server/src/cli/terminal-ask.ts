@@ -15,6 +15,7 @@ import {
   callLine,
   hasPlan,
   isProblem,
+  lateAsk,
   NO_PLAN,
   type Problem,
 } from "@blockyard/kernel";
@@ -52,7 +53,8 @@ export async function answerAsk(
   block: BlockSnapshot,
   allowsAll: boolean,
 ): Promise<void> {
-  const ask = askOf(block.metadata) as Ask;
+  const asked = askOf(block.metadata) as Ask;
+  const ask = asked.state === "expired" ? lateAsk(asked) : asked;
   const isThere = process.stdin.isTTY === true;
   const isAsked = isThere && (!allowsAll || isQuestion(ask));
   const said = isAsked ? await atTerminal(client, block, ask) : withoutTerminal(allowsAll);
@@ -143,7 +145,7 @@ const FORM_HINT = "Answer? [Y/n, or a reason to decline] ";
 
 /** A form, field by field, from who wants to fill it in. */
 export async function form(ask: Ask, block: BlockSnapshot, type: Type): Promise<Said | undefined> {
-  printNote(`\nNeeds an answer: ${nameOf(ask.title, block.metadata)}\n${formText(ask)}`);
+  printNote(`\n${formHeading(block)}`);
   let said = await type(FORM_HINT);
   for (; said !== undefined && /^\s*[1-9]\d*\s*$/.test(said); said = await type(FORM_HINT))
     printNote(`${said} is not one of the answers. The fields come next.`);
@@ -151,6 +153,19 @@ export async function form(ask: Ask, block: BlockSnapshot, type: Type): Promise<
   if (!/^(y(es)?)?$/i.test(said)) return { allow: false, message: /^(no?|0)$/i.test(said) ? "" : said };
   const answer = await formAnswer(ask, type);
   return answer && { allow: true, answer };
+}
+
+/** An agent may have no other title than the form's message, which stands there once. */
+export function formHeading({ metadata }: BlockSnapshot): string {
+  const ask = askOf(metadata) as Ask;
+  const heading = nameOf(ask.title, metadata);
+  const lines = formText(ask).split("\n");
+  const isRepeated = lines[0] !== undefined && exactLine(ask.form?.message ?? "") === heading;
+  if (!isRepeated) return [`Needs an answer: ${heading}`, ...lines].join("\n");
+  const isLong = (ask.form?.message ?? "").trim().includes("\n");
+  return isLong
+    ? ["Needs an answer:", ...lines].join("\n")
+    : [`Needs an answer: ${heading}`, ...lines.slice(1)].join("\n");
 }
 
 async function permission(
@@ -227,8 +242,10 @@ export function askText({ metadata }: BlockSnapshot): string {
         ? subject.command
         : undefined;
   const isPlanless = ask.kind === "plan" && !hasPlan(ask);
+  const heading = `Needs approval: ${editOf(subject) ?? nameOf(title, metadata)}`;
+  if (isUntold && !isPlanless) return shown === undefined ? heading : `${heading}\n${quoted(shown)}`;
   const above = isPlanless ? `${NO_PLAN}\n` : shown === undefined ? "" : `${quoted(shown)}\nExact input:\n`;
-  return `Needs approval: ${editOf(subject) ?? nameOf(title, metadata)}\n${above}${what}`;
+  return `${heading}\n${above}${what}`;
 }
 
 /** An agent's own title of an edit may be only a path, or the name of its tool. */

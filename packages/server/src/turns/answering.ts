@@ -19,6 +19,7 @@ import {
   isProblem,
   type JsonObject,
   type Kernel,
+  lateAsk,
   type Problem,
   problem,
   type WholeBlock,
@@ -197,8 +198,10 @@ export class Answering {
     const asking = await kernel.block(block);
     if (isProblem(asking)) return asking;
     const { conversation, metadata } = asking;
-    const ask = askOf(metadata);
-    if (ask?.id !== id) return problem("not_found", `block ${block} has no request ${id}`);
+    const asked = askOf(metadata);
+    if (asked?.id !== id) return problem("not_found", `block ${block} has no request ${id}`);
+    // Stored with all that was offered; what only the process of then could carry out is not.
+    const ask = lateAsk(asked);
     if (ask.state !== "expired" && ask.state !== "asked")
       return problem("conflict", `this request was already ${ask.state}`, { state: ask.state });
     const gone = problem("gone", "the agent that asked is no longer running");
@@ -222,6 +225,9 @@ export class Answering {
       ...(cwd === undefined ? {} : { cwd }),
       ...(turn.model === undefined ? {} : { model: turn.model }),
     };
+    const taken = given.answer?.suggestion;
+    const kept = cwd === undefined ? [] : this.#options.rules?.keep(by, ask, taken, { conversation, cwd });
+    if (isProblem(kept)) return kept;
     if (given.allow && ask.kind === "permission") this.#leaves.set(conversation, { by, deed: deedOf(ask) });
     const refused = await this.#options.start(by, request, (draft) => {
       const now = draft.block(block);
@@ -230,12 +236,13 @@ export class Answering {
       if (state !== ask.state) return problem("conflict", `this request was already ${state}`, { state });
       const edited = checkPlan(draft, plan);
       if (edited) return edited;
-      const answered = answeredAsk(draft, ask, withPlan(ask, given, plan?.text));
+      const answered = answeredAsk(draft, asked, withPlan(ask, given, plan?.text));
       const after = draft.meta(block, { ask: answered as JsonObject });
       return isProblem(after) ? after : undefined;
     });
     if (refused === undefined) return { state: stateAfter(ask, given) };
     this.#leaves.delete(conversation);
+    for (const { id } of kept ?? []) this.#options.rules?.remove(id);
     return refused;
   }
 }

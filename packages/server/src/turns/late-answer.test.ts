@@ -1,10 +1,12 @@
 /** What an answer that comes after a restart allows. */
 import {
   type Ask,
+  allowingAnswers,
   askOf,
   isProblem,
   type JsonObject,
   Kernel,
+  lateAsk,
   MemoryStore,
   VirtualEnv,
 } from "@blockyard/kernel";
@@ -46,6 +48,21 @@ it("[D62] an agent reads what was allowed: a command, an edit, a tool", () => {
     "allows your edit of src/a.js. It was not run",
   );
   expect(said({ type: "tool", tool: "Fetch" }, "Fetch a page")).toContain("allows Fetch a page.");
+});
+
+it("[D62] what only the process that asked could carry out is not offered late", () => {
+  const ask: Pick<Ask, "kind" | "suggestions"> = {
+    kind: "permission",
+    suggestions: [
+      { id: "session", label: "Allow until this turn ends", scope: "once", native: "acceptForSession" },
+      { id: "stop", label: "Deny, and stop the turn", scope: "once", native: "cancel", deny: true },
+      { id: "allow_always", label: "Always", scope: "always", native: { kind: "allow_always" } },
+      { id: "rule-workspace", label: "Allow `ls` in this workspace", scope: "workspace" },
+    ],
+  };
+  expect(allowingAnswers(lateAsk(ask)).map((each) => each?.id)).toEqual([undefined, "rule-workspace"]);
+  const plan: Pick<Ask, "kind" | "suggestions"> = { ...ask, kind: "plan" };
+  expect(lateAsk(plan)).toEqual(plan);
 });
 
 it("[D62] [D7] a call that was allowed before the restart says who allowed it, and names no rule", async () => {

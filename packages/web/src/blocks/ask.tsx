@@ -13,6 +13,7 @@ import {
   exactName,
   isProblem,
   type JsonObject,
+  lateAsk,
   waitsFor,
 } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
@@ -47,7 +48,7 @@ export function AskView({ block, ask }: { block: Block; ask: Ask }): ReactNode {
         <Message text={askWords(ask, session.replica.self?.agent, block.metadata.reason)} />
       </div>
     );
-  return <OpenAsk key={ask.id} block={block} ask={ask} isLate={isLate} />;
+  return <OpenAsk key={ask.id} block={block} ask={isLate ? lateAsk(ask) : ask} isLate={isLate} />;
 }
 
 const ICONS: Readonly<Record<Ask["kind"], IconName>> = {

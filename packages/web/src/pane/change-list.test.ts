@@ -79,6 +79,17 @@ test("[V105] a file that was moved keeps its edits under its new name", () => {
   expect(files.map(({ path, edits }) => [path, edits.length])).toEqual([["b.ts", 2]]);
 });
 
+test("[V105] a file that was moved says from where; one that was moved back does not", () => {
+  const moves = (...ways: readonly (readonly [string, string])[]) =>
+    changedFiles(
+      ways.map(([path, movedTo], i) => block(`c/a/${i}`, i, [{ path, kind: "modify", diff: "", movedTo }])),
+      "/w",
+    ).map(({ path, from }) => [path, from]);
+  expect(moves(["a.ts", "src/b.ts"])).toEqual([["src/b.ts", "a.ts"]]);
+  expect(moves(["/w/a.ts", "b.ts"], ["b.ts", "c.ts"])).toEqual([["c.ts", "/w/a.ts"]]);
+  expect(moves(["a.ts", "b.ts"], ["/w/b.ts", "/w/a.ts"])).toEqual([["/w/a.ts", undefined]]);
+});
+
 test("[V105] a file is one file by its whole path and by its path in the folder", () => {
   const edit = (path: string, movedTo?: string) => [
     { path, kind: "modify" as const, diff: diff("one", "two"), ...(movedTo ? { movedTo } : {}) },

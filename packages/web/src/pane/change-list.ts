@@ -22,6 +22,8 @@ export interface ChangedFile {
   readonly name: string;
   /** As the last edit has it. */
   readonly path: string;
+  /** Where it was before it was moved here. */
+  readonly from: string | undefined;
   /** What became of it, over all edits. */
   readonly kind: Change["kind"];
   readonly added: number;
@@ -60,26 +62,30 @@ export function changedFiles(
   folder: string | undefined,
 ): readonly ChangedFile[] {
   const nameOf = (path: string) => inFolder(path, folder).replace(/^(?:\.\/+)+/, "");
-  const files = new Map<string, { readonly path: string; readonly edits: readonly FileEdit[] }>();
+  const files = new Map<
+    string,
+    { readonly path: string; readonly from: string; readonly edits: readonly FileEdit[] }
+  >();
   for (const { id, changes, text, observed } of [...blocks].sort((a, b) => a.born - b.born)) {
     const texts = changeTexts(changes, text);
     for (const [i, { path, kind, movedTo, diff: own }] of changes.entries()) {
       const diff = texts[i]?.diff ?? "";
-      const { edits = [] } = files.get(nameOf(path)) ?? {};
+      const { edits = [], from = path } = files.get(nameOf(path)) ?? {};
       files.delete(nameOf(path));
       const now = movedTo ?? path;
       const isNothing = own === "" && !observed && kind === "modify" && movedTo === undefined;
       const edit = { block: id, kind, diff, rows: diffRows(diff), isNothing };
-      files.set(nameOf(now), { path: now, edits: [...edits, edit] });
+      files.set(nameOf(now), { path: now, from, edits: [...edits, edit] });
     }
   }
-  return [...files].map(([name, { path, edits: made }]) => {
+  return [...files].map(([name, { path, from: first, edits: made }]) => {
     const edits = made.every(({ isNothing }) => isNothing)
       ? made.slice(-1)
       : made.filter((e) => !e.isNothing);
     const net = edits.length > 1 ? netRows(edits.map(({ diff }) => diff)) : undefined;
     const counts = net ? countChanges(net) : countAll(edits);
-    return { name, path, edits, net, kind: kindOf(edits), ...counts };
+    const from = nameOf(first) === name ? undefined : first;
+    return { name, path, from, edits, net, kind: kindOf(edits), ...counts };
   });
 }
 

@@ -3,13 +3,14 @@
  * been reviewed can be marked so. Arrow keys, or j and k, go from file to file, v marks one.
  */
 
-import { plural, type View } from "@blockyard/kernel";
+import { exactText, inFolder, plural, type View } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { DiffView } from "../diff/diff-view.tsx";
 import { setOpen, useOpen } from "../state/disclosure.ts";
 import { useRecord } from "../state/session.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import { useChangeBlocks } from "./change-blocks.ts";
 import { type ChangedFile, changedFiles, lastEdit, pathParts } from "./change-list.ts";
 import { jumpTo } from "./jump.ts";
@@ -89,7 +90,7 @@ function Sum({ files, conversation }: { files: readonly ChangedFile[]; conversat
 }
 
 function File({ file, folder, isOpenFirst, conversation }: FileProps): ReactNode {
-  const { name, path, kind, added, deleted, edits } = file;
+  const { name, path, from, kind, added, deleted, edits } = file;
   const isViewed = useIsViewed(conversation, name, lastEdit(file));
   const open = `changes:${conversation}:${name}`;
   const [isOpen, toggle] = useOpen(open, isOpenFirst && !isViewed);
@@ -102,7 +103,7 @@ function File({ file, folder, isOpenFirst, conversation }: FileProps): ReactNode
           <Icon name="chevron" className={isOpen ? "turned" : ""} />
           <span className="changed-path">
             <span className="dim">{parts.before}</span>
-            {parts.name}
+            <span className="changed-name">{parts.name}</span>
           </span>
           {WORDS[kind] !== "" && <span className={`changed-kind ${kind}`}>{WORDS[kind]}</span>}
           <Counts added={added} deleted={deleted} />
@@ -120,6 +121,11 @@ function File({ file, folder, isOpenFirst, conversation }: FileProps): ReactNode
           Viewed
         </label>
       </div>
+      {from !== undefined && (
+        <p className="changed-from dim" title={from}>
+          moved from {breakable(exactText(inFolder(from, folder)))}
+        </p>
+      )}
       {isOpen && others.length > 0 && <Net file={file} conversation={conversation} />}
       {isOpen && others.length === 0 && <Edits file={file} />}
     </section>

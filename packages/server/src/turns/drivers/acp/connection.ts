@@ -261,7 +261,8 @@ export class Connection {
     const { code, message } = reply.error;
     if (code !== AUTH_REQUIRED)
       return problem("unavailable", `The agent did not start a session: ${message}`);
-    return problem("unavailable", `Not logged in: ${message}. ${this.login}`.trimEnd(), { login: "out" });
+    const why = [`Not logged in: ${message}`, this.login].map(sentence).join(" ").trimEnd();
+    return problem("unavailable", why, { login: "out" });
   }
 
   /** How to log in, in the agent's own words. */
@@ -272,8 +273,16 @@ export class Connection {
       const words = [name, description].filter((each) => typeof each === "string" && each !== "");
       return words.length === 0 ? [] : [words.join(": ")];
     });
-    return ways.length === 0 ? "" : `To log in: ${ways.join("; or ")}.`;
+    return ways.length === 0
+      ? ""
+      : sentence(`To log in: ${ways.map((way) => way.replace(/[.\s]+$/, "")).join("; or ")}`);
   }
+}
+
+/** An agent's own words may have their full stop. */
+function sentence(text: string): string {
+  const words = text.trimEnd();
+  return words === "" || /[.!?…]$/.test(words) ? words : `${words}.`;
 }
 
 function object(value: unknown): JsonObject {

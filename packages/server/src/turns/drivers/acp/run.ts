@@ -29,6 +29,7 @@ import { type AcpAgent, acpSpec } from "./agents.ts";
 import { cancelledResponse } from "./answer.ts";
 import { AcpAsks } from "./asks.ts";
 import { Connection, type Listener } from "./connection.ts";
+import { Farewell } from "./farewell.ts";
 import { CANCEL_MS, TRAILING_MS, WAITING_MESSAGES } from "./limits.ts";
 import type { Reply, Respond } from "./peer.ts";
 import { promptOf, wordsOf } from "./prompt.ts";
@@ -70,6 +71,7 @@ export class AcpRun implements Trial {
   #isOver = false;
   readonly #asks = new AcpAsks();
   readonly #watch: AgentWatch;
+  readonly #farewell = new Farewell();
   #cancelGrace: (() => void) | undefined;
 
   /** Messages that the agent has not asked for yet, where it asks for them. */
@@ -184,7 +186,10 @@ export class AcpRun implements Trial {
     if ("error" in reply && reply.isClosed)
       return this.#died(connection, isReused && connection.saidLines === saidLines);
     await new Promise<void>((resolve) => this.#options.kernel.env.after(TRAILING_MS, resolve));
-    return this.#over(connection, reply);
+    // Only the process that started it is gone, and the agent has noticed.
+    const isFarewell = this.#farewell.isSaid && connection.isGone;
+    for (const line of isFarewell ? this.#farewell.passedOver() : this.#farewell.lines()) this.#keep(line);
+    return isFarewell ? this.#died(connection, false) : this.#over(connection, reply);
   }
 
   /** A connection with the session that this turn goes on with, and what the agent is told first. */
@@ -266,7 +271,7 @@ export class AcpRun implements Trial {
   #listener(): Listener {
     return {
       line: (record) => {
-        this.#keep(record);
+        if (!this.#farewell.holds(record, this.#stopping !== undefined)) this.#keep(record);
         this.#watch.heard();
       },
       request: (method, params, id, respond) => this.#take(method, params, id, respond),

@@ -328,6 +328,50 @@ test("[CM14] the form of an agent's server, which is about no call, is filled in
   await close();
 });
 
+test("[CM14] what is being written for one request is not another conversation's, also where both have the same id", async () => {
+  const place = { id: "1", state: "asked" as const };
+  const form = { message: "Who?", schema: { properties: { who: { type: "string", title: "Who" } } } };
+  const asks = [
+    { ...place, kind: "elicitation" as const, form },
+    { ...place, kind: "permission" as const, subject: { type: "tool" as const, tool: "x" } },
+  ];
+  const open = async (title: string) => {
+    const conversation = await newConversation(harness.kernel, title);
+    for (const [i, ask] of asks.entries())
+      await harness.kernel.write(conversation, {
+        agent: "ann",
+        plan: (draft) => {
+          const metadata = { toolUseId: `t${i}`, toolName: "x", ask };
+          draft.create({ kind: "tool_call", role: "model", text: "{}", status: "running", metadata });
+          return null;
+        },
+      });
+  };
+  await open("one who asks");
+  await open("another who asks");
+  const { page, complaints } = await harness.open("/");
+  const go = (title: string) =>
+    page
+      .getByRole("link", { name: new RegExp(`^${title}`) })
+      .first()
+      .click();
+  await go("one who asks");
+  await page.getByRole("textbox", { name: "Who", exact: true }).fill("only for one");
+  await page.getByRole("button", { name: /Deny/ }).click();
+  await page.getByLabel("Reason for the agent").fill("a secret");
+  await go("another who asks");
+  await page.getByRole("button", { name: /Deny…/ }).waitFor();
+  expect(await page.getByRole("textbox", { name: "Who", exact: true }).inputValue()).toBe("");
+  expect(await page.getByLabel("Reason for the agent").count()).toBe(0);
+  await go("one who asks");
+  await expect
+    .poll(() => page.getByRole("textbox", { name: "Who", exact: true }).inputValue())
+    .toBe("only for one");
+  expect(await page.getByLabel("Reason for the agent").inputValue()).toBe("a secret");
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
 test("[CM19] questions that are longer than the window are shown from their beginning; none is answered unseen", async () => {
   const questions = ["First", "Second", "Third"].map((word) => ({
     ...{ question: `${word}?`, header: word, multiSelect: false },

@@ -19,21 +19,22 @@ const LAST_KEY = 9;
 /** Reasons being typed, by request: a row that leaves the screen and comes back keeps its state. */
 const reasons = new Map<string, string>();
 
-export function forgetReason(ask: string): void {
-  reasons.delete(ask);
+export function forgetReason(draft: string): void {
+  reasons.delete(draft);
 }
 
 interface AnswersProps {
   readonly ask: Ask;
+  /** Under which name a reason that is being written is remembered. */
+  readonly draft: string;
   readonly isReady: boolean;
   readonly onAnswer: GiveAnswer;
   /** Other actions, after the answers. */
   readonly more?: ReactNode;
 }
 
-export function Answers({ ask, isReady, onAnswer, more }: AnswersProps): ReactNode {
-  const { id } = ask;
-  const [isDenying, setDenying] = useState(reasons.has(id));
+export function Answers({ ask, draft, isReady, onAnswer, more }: AnswersProps): ReactNode {
+  const [isDenying, setDenying] = useState(reasons.has(draft));
   const deny = useRef<HTMLButtonElement>(null);
   // Only when the user has just gone back: a row that comes back to the screen takes no focus.
   const wasDenying = useRef(isDenying);
@@ -44,9 +45,9 @@ export function Answers({ ask, isReady, onAnswer, more }: AnswersProps): ReactNo
   if (isDenying)
     return (
       <Denial
-        {...{ ask, isReady, onAnswer }}
+        {...{ ask, draft, isReady, onAnswer }}
         onBack={() => {
-          reasons.delete(id);
+          reasons.delete(draft);
           setDenying(false);
         }}
       />
@@ -55,14 +56,14 @@ export function Answers({ ask, isReady, onAnswer, more }: AnswersProps): ReactNo
     <Choices
       {...{ ask, isReady, onAnswer, deny, more }}
       onDeny={() => {
-        reasons.set(id, "");
+        reasons.set(draft, "");
         setDenying(true);
       }}
     />
   );
 }
 
-interface ChoicesProps extends AnswersProps {
+interface ChoicesProps extends Omit<AnswersProps, "draft"> {
   readonly deny: { readonly current: HTMLButtonElement | null };
   readonly onDeny: () => void;
 }
@@ -151,14 +152,14 @@ function AnswerButton({
 
 function Denial({
   ask,
+  draft,
   isReady,
   onAnswer,
   onBack,
 }: AnswersProps & { readonly onBack: () => void }): ReactNode {
   const field = useRef<HTMLInputElement>(null);
-  const { id } = ask;
   const isPlan = ask.kind === "plan";
-  const isNew = useRef(reasons.get(id) === "");
+  const isNew = useRef(reasons.get(draft) === "");
   useEffect(() => {
     if (isNew.current) field.current?.focus();
   }, []);
@@ -175,8 +176,8 @@ function Denial({
         aria-label={isPlan ? "Comment for the agent" : "Reason for the agent"}
         placeholder={isPlan ? "What should change?" : "Reason for the agent (optional)"}
         maxLength={ANSWER_MESSAGE_CHARS}
-        defaultValue={reasons.get(id)}
-        onChange={(event) => reasons.set(id, event.currentTarget.value)}
+        defaultValue={reasons.get(draft)}
+        onChange={(event) => reasons.set(draft, event.currentTarget.value)}
         onKeyDown={(event) => {
           const isOwn = !isComposing(event.nativeEvent);
           // A form submits itself with this key.

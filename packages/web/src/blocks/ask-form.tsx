@@ -25,19 +25,21 @@ const writtenSoFar = new Map<string, FormInput>();
 
 interface ElicitedFormProps {
   readonly ask: Ask;
+  /** Under which name what is being written is remembered. */
+  readonly draft: string;
   readonly isReady: boolean;
   readonly onAnswer: GiveAnswer;
 }
 
-export function ElicitedForm({ ask, isReady, onAnswer }: ElicitedFormProps): ReactNode {
+export function ElicitedForm({ ask, draft, isReady, onAnswer }: ElicitedFormProps): ReactNode {
   const { message, schema, url } = ask.form ?? { message: "" };
   const fields = formFields(schema);
-  const [written, setWritten] = useState<FormInput>(writtenSoFar.get(ask.id) ?? {});
+  const [written, setWritten] = useState<FormInput>(writtenSoFar.get(draft) ?? {});
   const [isTried, setTried] = useState(false);
   const wrong = wrongFields(fields, written);
   const change = (name: string, value: FormInput[string]) => {
     const next = { ...written, [name]: value };
-    writtenSoFar.set(ask.id, next);
+    writtenSoFar.set(draft, next);
     setWritten(next);
   };
   return (
@@ -48,7 +50,7 @@ export function ElicitedForm({ ask, isReady, onAnswer }: ElicitedFormProps): Rea
         event.preventDefault();
         setTried(true);
         if (!isReady || wrong.size > 0) return;
-        writtenSoFar.delete(ask.id);
+        writtenSoFar.delete(draft);
         onAnswer(
           true,
           "",

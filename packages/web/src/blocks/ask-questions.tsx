@@ -24,15 +24,17 @@ const chosenSoFar = new Map<string, Said>();
 
 interface QuestionsProps {
   readonly ask: Ask;
+  /** Under which name what is being written is remembered. */
+  readonly draft: string;
   readonly isReady: boolean;
   readonly onAnswer: GiveAnswer;
 }
 
-export function Questions({ ask, isReady, onAnswer }: QuestionsProps): ReactNode {
-  const [said, setSaid] = useState<Said>(chosenSoFar.get(ask.id) ?? {});
+export function Questions({ ask, draft, isReady, onAnswer }: QuestionsProps): ReactNode {
+  const [said, setSaid] = useState<Said>(chosenSoFar.get(draft) ?? {});
   const change = (id: string, next: Said[string]) => {
     const all = { ...said, [id]: next };
-    chosenSoFar.set(ask.id, all);
+    chosenSoFar.set(draft, all);
     setSaid(all);
   };
   const questions = ask.questions ?? [];
@@ -40,7 +42,7 @@ export function Questions({ ask, isReady, onAnswer }: QuestionsProps): ReactNode
   const isAnswered = questions.some(({ id }) => isSaid(said[id]) && said[id]?.skipped !== true);
   const submit = () => {
     if (!isReady || !isAnswered) return;
-    chosenSoFar.delete(ask.id);
+    chosenSoFar.delete(draft);
     const given = Object.fromEntries(Object.entries(said).filter(([, each]) => isSaid(each)));
     onAnswer(true, "", { questions: given });
   };

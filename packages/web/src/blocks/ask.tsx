@@ -68,10 +68,12 @@ interface OpenAskProps {
 function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
   const isViewer = useIsViewer();
   const folder = useFolder();
-  const isSettled = useSettled(ask.id);
+  // Agents number their requests: another conversation's may have the same id.
+  const draft = `${block.id} ${ask.id}`;
+  const isSettled = useSettled(draft);
   const panel = useRef<HTMLElement>(null);
   const onAnswered = useBeginning(panel, ask);
-  const { answer, isAnswering, failure } = useAnswer({ panel, block, ask, onAnswered });
+  const { answer, isAnswering, failure } = useAnswer({ panel, block, ask, draft, onAnswered });
   const isReady = isSettled && !isAnswering;
   useFocusKept(panel, block.id);
   useNumberKeys(panel, block.id);
@@ -104,12 +106,12 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
       {isViewer ? (
         <p className="dim">Waiting for the owner's answer.</p>
       ) : ask.kind === "question" ? (
-        <Questions ask={ask} isReady={isReady} onAnswer={answer} />
+        <Questions ask={ask} draft={draft} isReady={isReady} onAnswer={answer} />
       ) : ask.kind === "elicitation" ? (
-        <ElicitedForm ask={ask} isReady={isReady} onAnswer={answer} />
+        <ElicitedForm ask={ask} draft={draft} isReady={isReady} onAnswer={answer} />
       ) : (
         <Answers
-          {...{ ask, isReady }}
+          {...{ ask, draft, isReady }}
           onAnswer={answer}
           more={ask.kind === "plan" && <EditPlan ask={ask} />}
         />
@@ -127,11 +129,12 @@ interface Answering {
   readonly panel: { readonly current: HTMLElement | null };
   readonly block: Block;
   readonly ask: Ask;
+  readonly draft: string;
   readonly onAnswered: () => void;
 }
 
 /** Sends an answer, once; a plan is approved as it is shown here. */
-function useAnswer({ panel, block, ask, onAnswered }: Answering) {
+function useAnswer({ panel, block, ask, draft, onAnswered }: Answering) {
   const session = useSession();
   const [isAnswering, setAnswering] = useState(false);
   const [failure, setFailure] = useState("");
@@ -148,7 +151,7 @@ function useAnswer({ panel, block, ask, onAnswered }: Answering) {
     });
     if (!isProblem(said)) {
       onAnswered();
-      return forgetReason(ask.id);
+      return forgetReason(draft);
     }
     // Somebody else was faster, and their answer is shown here now.
     if (panel.current === null) return notify(`Your answer was not sent: ${said.message}`, true);

@@ -30,6 +30,7 @@ import { readPlan } from "./read-plan.ts";
 import { refusalText } from "./refusal.ts";
 import { isOwnSuggestion, type Rules } from "./rules/rules.ts";
 import type { Run, TurnRequest, TurnStart } from "./run.ts";
+import { chosenIn } from "./switched.ts";
 import { answeredAsk, checkAnswer, checkPlan, type Given, stateAfter, writeAnswer } from "./write-answer.ts";
 
 export type Answered = { readonly state: "allowed" | "denied" | "answered" } | Problem;
@@ -220,7 +221,7 @@ export class Answering {
       prompt: lateText(ask, given, plan?.text),
       ...(mode === undefined ? {} : { mode }),
       ...(cwd === undefined ? {} : { cwd }),
-      ...(turn.model === undefined ? {} : { model: turn.model }),
+      ...chosenIn(record.metadata, turn),
     };
     if (given.allow && ask.kind === "permission") this.#leaves.set(conversation, { by, deed: deedOf(ask) });
     const refused = await this.#options.start(by, request, (draft) => {

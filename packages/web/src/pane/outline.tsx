@@ -13,6 +13,8 @@ import { OUTLINE_BLOCKS } from "./limits.ts";
 interface Prompt {
   readonly id: BlockId;
   readonly words: string;
+  /** When it was sent, of one that is not loaded. */
+  readonly at?: number;
 }
 
 export function Outline({ view }: { view: View }): ReactNode {

@@ -120,6 +120,21 @@ describe("the list", () => {
     await page.context().close();
   });
 
+  test("[V29] [V108] the settings are found by what can be set there", async () => {
+    const { page } = await harness.open("/");
+    await page.getByRole("textbox", { name: "Prompt" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.locator(".chooser-item").first().waitFor();
+    await page.keyboard.type("notif");
+    await page.locator(".chooser-item", { hasText: "Settings" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("dialog", { name: "Settings" })
+      .getByRole("group", { name: "Notifications" })
+      .waitFor();
+    await page.context().close();
+  });
+
   test("[V12] the archive: out of the list, below it, and back; axe finds nothing", async () => {
     const conversation = await newConversation(harness.kernel, "put away");
     const { page } = await harness.open(`/c/${conversation}`);

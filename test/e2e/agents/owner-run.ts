@@ -134,7 +134,7 @@ export class RunOwner implements Owner {
       throw new Error(`the command ended with ${code}, not ${expected}: ${terminal.tail}`);
     if (asks.some(({ state }) => state === "denied") && !isDenied)
       throw new Error(`it does not say that something was denied: ${terminal.tail}`);
-    if (!terminal.text.includes(`blockyard show ${conversation}`))
+    if (!new RegExp(`blockyard show (--home \\S+ )?${conversation}`).test(terminal.text))
       throw new Error(`the end is not shown: ${terminal.tail}`);
     if (
       status === "error" &&

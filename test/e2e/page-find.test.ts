@@ -148,7 +148,7 @@ test("[V5] a sub-agent's work is opened for what is found in it; what is nowhere
 
 test("[V5] a command is found where it stands, and its input stays closed unless the words are only there", async () => {
   const conversation = await newConversation(harness.kernel, "commands");
-  const input = { command: "make wombat", description: "Feed the numbat" };
+  const input = { command: "make bandicoot", description: "Feed the numbat" };
   const told = { toolUseId: "t", toolName: "Bash" };
   const made = await harness.kernel.write(conversation, {
     agent: "tester",
@@ -168,11 +168,11 @@ test("[V5] a command is found where it stands, and its input stays closed unless
   if (isProblem(made)) throw new Error(made.message);
   const { page, context } = await harness.open(`/c/${conversation}`);
   await page.locator(".tool-line").waitFor();
-  await find(page, "wombat");
+  await find(page, "bandicoot");
   await page.keyboard.press("Enter");
   await page.locator(".tool-input").waitFor();
-  await page.locator(".tool-results", { hasText: "make wombat" }).waitFor();
-  expect(await page.locator(".tool-input").textContent()).not.toContain("wombat");
+  await page.locator(".tool-results", { hasText: "make bandicoot" }).waitFor();
+  expect(await page.locator(".tool-input").textContent()).not.toContain("bandicoot");
   await page.getByRole("textbox", { name: "Find in this conversation" }).fill("numbat");
   await page.keyboard.press("Enter");
   await page.locator(".tool-input", { hasText: "numbat" }).waitFor();

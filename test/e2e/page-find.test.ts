@@ -149,16 +149,16 @@ test("[V5] a sub-agent's work is opened for what is found in it; what is nowhere
 test("[V5] a command is found where it stands, and its input stays closed unless the words are only there", async () => {
   const conversation = await newConversation(harness.kernel, "commands");
   const input = { command: "make bandicoot", description: "Feed the numbat" };
-  const told = { toolUseId: "t", toolName: "Bash" };
+  const tool = { toolUseId: "t", toolName: "Bash" };
   const made = await harness.kernel.write(conversation, {
     agent: "tester",
     plan: (draft) => {
-      const metadata = { ...told, input, success: true };
+      const metadata = { ...tool, input, success: true };
       const call = draft.create({
         ...{ kind: "tool_call", role: "model", text: JSON.stringify(input), status: "done", metadata },
       } as const);
       if (isProblem(call)) return call;
-      const ran = { ...told, command: input.command, exitCode: 0 };
+      const ran = { ...tool, command: input.command, exitCode: 0 };
       return draft.create({
         ...{ kind: "command", role: "tool", text: "ok\n", status: "done", parent: call.id, side: true },
         metadata: ran,
@@ -169,11 +169,13 @@ test("[V5] a command is found where it stands, and its input stays closed unless
   const { page, context } = await harness.open(`/c/${conversation}`);
   await page.locator(".tool-line").waitFor();
   await find(page, "bandicoot");
+  await expect.poll(() => told(page), PATIENT).toMatch(/^– of \d/);
   await page.keyboard.press("Enter");
   await page.locator(".tool-input").waitFor();
   await page.locator(".tool-results", { hasText: "make bandicoot" }).waitFor();
   expect(await page.locator(".tool-input").textContent()).not.toContain("bandicoot");
   await page.getByRole("textbox", { name: "Find in this conversation" }).fill("numbat");
+  await expect.poll(() => told(page), PATIENT).toMatch(/^– of \d/);
   await page.keyboard.press("Enter");
   await page.locator(".tool-input", { hasText: "numbat" }).waitFor();
   await context.close();

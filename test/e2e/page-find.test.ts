@@ -144,6 +144,41 @@ test("[V5] a sub-agent's work is opened for what is found in it; what is nowhere
   await context.close();
 });
 
+test("[V5] a command is found where it stands, and its input stays closed unless the words are only there", async () => {
+  const conversation = await newConversation(harness.kernel, "commands");
+  const input = { command: "make bandicoot", description: "Feed the numbat" };
+  const tool = { toolUseId: "t", toolName: "Bash" };
+  const made = await harness.kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) => {
+      const metadata = { ...tool, input, success: true };
+      const call = draft.create({
+        ...{ kind: "tool_call", role: "model", text: JSON.stringify(input), status: "done", metadata },
+      } as const);
+      if (isProblem(call)) return call;
+      const ran = { ...tool, command: input.command, exitCode: 0 };
+      return draft.create({
+        ...{ kind: "command", role: "tool", text: "ok\n", status: "done", parent: call.id, side: true },
+        metadata: ran,
+      } as const);
+    },
+  });
+  if (isProblem(made)) throw new Error(made.message);
+  const { page, context } = await harness.open(`/c/${conversation}`);
+  await page.locator(".tool-line").waitFor();
+  await find(page, "bandicoot");
+  await expect.poll(() => told(page), PATIENT).toMatch(/^– of \d/);
+  await page.keyboard.press("Enter");
+  await page.locator(".tool-input").waitFor();
+  await page.locator(".tool-results", { hasText: "make bandicoot" }).waitFor();
+  expect(await page.locator(".tool-input").textContent()).not.toContain("bandicoot");
+  await page.getByRole("textbox", { name: "Find in this conversation" }).fill("numbat");
+  await expect.poll(() => told(page), PATIENT).toMatch(/^– of \d/);
+  await page.keyboard.press("Enter");
+  await page.locator(".tool-input", { hasText: "numbat" }).waitFor();
+  await context.close();
+});
+
 test("[V39] all matches are counted and marked, and gone through one by one", async () => {
   const conversation = await newConversation(harness.kernel, "marks");
   const far = `${"A line of its own.\n\n".repeat(120)}The last *num*bat.`;

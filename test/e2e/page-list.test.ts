@@ -120,6 +120,21 @@ describe("the list", () => {
     await page.context().close();
   });
 
+  test("[V29] [V108] the settings are found by what can be set there", async () => {
+    const { page } = await harness.open("/");
+    await page.getByRole("textbox", { name: "Prompt" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.locator(".chooser-item").first().waitFor();
+    await page.keyboard.type("notif");
+    await page.locator(".chooser-item", { hasText: "Settings" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("dialog", { name: "Settings" })
+      .getByRole("group", { name: "Notifications" })
+      .waitFor();
+    await page.context().close();
+  });
+
   test("[V12] the archive: out of the list, below it, and back; axe finds nothing", async () => {
     const conversation = await newConversation(harness.kernel, "put away");
     const { page } = await harness.open(`/c/${conversation}`);
@@ -219,6 +234,28 @@ test("[CM7] who stops a turn hears that it stops, and that it was stopped", asyn
   expect(await page.getByText("Stopping…").count()).toBe(0);
   expect(complaints).toEqual([]);
   await page.context().close();
+});
+
+test("[V9] the card of a conversation leaves the composer in sight", async () => {
+  for (let i = 0; i < 24; i++) await newConversation(harness.kernel, `in the list ${i}`);
+  const other = await newConversation(harness.kernel, "beside the card");
+  const { page, context } = await harness.open(`/c/${other}`);
+  await page.getByRole("textbox", { name: "Prompt" }).waitFor();
+  const composer = await page.locator("form.composer").boundingBox();
+  const entries = page.locator("a.entry");
+  const tops = await entries.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().top));
+  const beside = tops.findIndex((top) => top > (composer?.y ?? 0) - 40);
+  expect(beside).toBeGreaterThan(-1);
+  await entries.nth(beside).hover();
+  const card = page.locator(".entry-card:popover-open");
+  await card.waitFor();
+  await expect
+    .poll(async () => {
+      const box = await card.boundingBox();
+      return (box?.y ?? 0) + (box?.height ?? 0) <= (composer?.y ?? 0);
+    })
+    .toBe(true);
+  await context.close();
 });
 
 test("[V3] what was on the screen is not counted as new", async () => {

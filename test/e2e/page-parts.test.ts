@@ -102,6 +102,12 @@ test("a conversation that is not there is said to be so, and nothing can be sent
   const { page, context } = await harness.open("/c/nowhere");
   await page.getByText("Conversation not found.").waitFor();
   expect(await page.getByRole("textbox", { name: "Prompt" }).count()).toBe(0);
+  // Also where there is no list beside it.
+  await page.setViewportSize({ width: 400, height: 700 });
+  await page.getByRole("main").getByRole("link", { name: "Home page" }).click();
+  await page.getByRole("textbox", { name: "Prompt" }).waitFor();
+  await page.goBack();
+  await page.getByText("Conversation not found.").waitFor();
   // What is not there has no name, and cannot be renamed or deleted.
   expect(
     await page

@@ -312,6 +312,34 @@ describe("the side pane", () => {
     await context.close();
   });
 
+  test("[V106] the outline says how a turn went also where its prompt is not loaded", async () => {
+    const conversation = await newConversation(harness.kernel, "Turns");
+    await harness.kernel.write(conversation, {
+      agent: "tester",
+      plan: (draft) => {
+        const begun = { provider: "claude", agent: "claude", startedAt: draft.at };
+        draft.setTurn({ ...begun, id: "t1", status: "error", reason: "failed" });
+        const metadata = { turn: "t1" };
+        const first = draft.create({ kind: "text", role: "user", text: "Fails", status: "done", metadata });
+        return isProblem(first) ? first : null;
+      },
+    });
+    await say(
+      harness.kernel,
+      conversation,
+      Array.from({ length: 600 }, (_, i) => ({ text: `Answer ${i + 1}. ${"word ".repeat(40)}` })),
+    );
+    const { page, context } = await harness.open(`/c/${conversation}`, WIDE);
+    await page.getByText("Answer 600").waitFor();
+    await leave(page);
+    await page.keyboard.press("]");
+    await page.getByRole("tab", { name: "Outline" }).click();
+    const prompt = page.getByRole("tabpanel", { name: "Outline" }).getByRole("button");
+    await prompt.getByText("Failed").waitFor({ state: "attached" });
+    expect(await page.locator("article", { hasText: "Fails" }).count()).toBe(0);
+    await context.close();
+  });
+
   test("[V106] is as wide as the window has room for, until somebody chooses", async () => {
     const conversation = await ingest(harness.kernel, "claude", "claude/write-edit.jsonl", "Wide");
     const { page, context } = await harness.open(`/c/${conversation}`, { width: 1920, height: 1080 });

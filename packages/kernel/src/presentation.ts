@@ -71,7 +71,7 @@ export {
 } from "./presentation/loudness.ts";
 export { boundRules, MarkdownBudget, TOO_HARD } from "./presentation/markdown-bound.ts";
 export { type MathToken, maskMath, mathRules } from "./presentation/markdown-math.ts";
-export { isNoticeLine, noticeName } from "./presentation/notice-name.ts";
+export { isNoticeLine, isNoticeOpen, noticeName, noticePieces } from "./presentation/notice-name.ts";
 export { cutSummary, outputSummary } from "./presentation/output-summary.ts";
 export { PartialJson } from "./presentation/partial-json.ts";
 export { knownCode, REASON_WORDS } from "./presentation/reason-words.ts";

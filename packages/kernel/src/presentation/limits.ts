@@ -76,6 +76,8 @@ export const TOOL_TITLE_CHARS = 200;
 
 /** A text of the system's that is shorter, and one line, is a notice. */
 export const NOTICE_CHARS = 200;
+/** What an agent's own command answers is shown whole up to here. */
+export const OPEN_NOTICE_CHARS = 4_000;
 
 /** What seems to have taken longer than this was measured by a clock that was set. */
 export const TOOK_MS = 1e9;

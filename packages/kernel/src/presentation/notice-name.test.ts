@@ -1,9 +1,9 @@
 /** Names of notices. */
 import { expect, it } from "vitest";
-import { isNoticeLine, noticeName } from "./notice-name.ts";
+import { isNoticeLine, isNoticeOpen, noticeName, noticePieces } from "./notice-name.ts";
 
 const NAMES: readonly (readonly [string | undefined, string, string | undefined])[] = [
-  ["retry", "Retrying: overloaded 529", undefined],
+  ["retry", "Retrying: overloaded (529)", undefined],
   ["retry", "Reconnecting... 2/5", "retry"],
   ["rate_limit", "Rate limit reached", undefined],
   ["rate_limit", "80 % used", "rate limit"],
@@ -29,3 +29,17 @@ for (const [role, notice, text, isLine] of LINES)
     const newlines = text.split("\n").length - 1;
     expect(isNoticeLine({ role, chars: text.length, newlines, metadata: { notice } }, text)).toBe(isLine);
   });
+
+it("[V133] what an agent's own command answers is open, with its code as code; other notices are one line, as written", () => {
+  const cost = "Total cost:  $0.02\nTotal duration:  1 s";
+  expect(isNoticeOpen("local_command", cost)).toBe(true);
+  expect(isNoticeOpen("local_command", "Set model to opus")).toBe(false);
+  expect(isNoticeOpen("local_command", "a\n".repeat(4_000))).toBe(false);
+  expect(isNoticeOpen("retry", cost)).toBe(false);
+  expect(noticePieces("local_command", "Set model to `sonnet` for `a\nb`")).toEqual([
+    { isCode: false, text: "Set model to " },
+    { isCode: true, text: "sonnet" },
+    { isCode: false, text: " for `a\nb`" },
+  ]);
+  expect(noticePieces("warning", "see `a`")).toEqual([{ isCode: false, text: "see `a`" }]);
+});

@@ -3,7 +3,7 @@
  * notice.
  */
 import type { Role } from "../model/kind.ts";
-import { NOTICE_CHARS } from "./limits.ts";
+import { NOTICE_CHARS, OPEN_NOTICE_CHARS } from "./limits.ts";
 
 /** `notice` as its provider names it: "rate_limit". */
 export function noticeName(notice: string | undefined, text: string): string | undefined {
@@ -11,6 +11,23 @@ export function noticeName(notice: string | undefined, text: string): string | u
   const name = NAMES[notice] ?? notice.replaceAll("_", " ");
   const start = text.slice(0, name.length).toLowerCase();
   return start === name.toLowerCase() ? undefined : name;
+}
+
+/** Whether all of a notice is there at first: what a command of the agent's answers was asked for. */
+export function isNoticeOpen(notice: string | undefined, text: string): boolean {
+  return notice === "local_command" && text.includes("\n") && text.length <= OPEN_NOTICE_CHARS;
+}
+
+/** A notice in pieces: plain words, and code, whose marks are left out where an agent's command wrote them. */
+export function noticePieces(
+  notice: string | undefined,
+  text: string,
+): readonly { readonly isCode: boolean; readonly text: string }[] {
+  if (notice !== "local_command") return [{ isCode: false, text }];
+  return text
+    .split(/`([^`\n]+)`/)
+    .map((piece, i) => ({ isCode: i % 2 === 1, text: piece }))
+    .filter((piece) => piece.text !== "");
 }
 
 /** Words for those whose name is only the protocol's. */

@@ -52,6 +52,7 @@ export const rowSchema = blockSchema
   })
   .extend({
     path: z.string().optional(),
+    turn: z.string().optional(),
     summary: z.string(),
     dirty: z.boolean().describe("The text is newer than the file on disk"),
   });
@@ -178,7 +179,7 @@ function tooMany(parent: BlockId): Problem {
 
 export async function rowOf(kernel: Kernel, block: Block): Promise<z.infer<typeof rowSchema>> {
   const { id, parent, agent, role, kind, status, side, pruned, version, chars, metadata } = block;
-  const { path } = metadata;
+  const { path, turn } = metadata;
   return {
     block_id: id,
     parent_id: parent,
@@ -191,6 +192,7 @@ export async function rowOf(kernel: Kernel, block: Block): Promise<z.infer<typeo
     version,
     chars,
     ...(typeof path === "string" ? { path } : {}),
+    ...(typeof turn === "string" ? { turn } : {}),
     summary: await summaryOf(kernel, block),
     dirty: isDirty(block),
   };

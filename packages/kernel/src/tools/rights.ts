@@ -23,7 +23,15 @@ const AGENTS_ROLES: readonly Role[] = ["model", "tool"];
 const RESERVED_METADATA = ["includes", "author", "label", "notice", "node", "sandbox", "observed"] as const;
 
 /** Metadata of conversations that only the server writes. */
-const RESERVED_RECORD = ["imported", "archived", "mode", "choices", "titled", "recorded"] as const;
+const RESERVED_RECORD = [
+  "imported",
+  "archived",
+  "mode",
+  "switched",
+  "choices",
+  "titled",
+  "recorded",
+] as const;
 
 export function maySpeak({ agent, role }: Caller, as: Role): Problem | undefined {
   if (role === "owner" || AGENTS_ROLES.includes(as)) return undefined;

@@ -160,7 +160,7 @@ describe("[C45] retries", () => {
   it("are one line that counts", () => {
     const lines = [init(), ...Array.from({ length: 10 }, (_, i) => retry(i + 1)), say("m", "ok"), done()];
     expect(foldLines(lines).blocks.map(({ text, metadata }) => [text, metadata.times])).toEqual([
-      ["Retrying: overloaded 529", 10],
+      ["Retrying: overloaded (529)", 10],
       ["ok", undefined],
     ]);
     expect(foldLines(lines).blocks[0]?.metadata.extra).toMatchObject({ attempt: 10, maxRetries: 10 });
@@ -169,9 +169,9 @@ describe("[C45] retries", () => {
   it("name other errors, and start over after an answer", () => {
     const lines = [init(), retry(1), retry(2, "server_error", 500), say("m", "ok"), retry(1), done()];
     expect(foldLines(lines).blocks.map(({ text, metadata }) => [text, metadata.times])).toEqual([
-      ["Retrying: overloaded 529, then server error 500", 2],
+      ["Retrying: overloaded (529), then server error (500)", 2],
       ["ok", undefined],
-      ["Retrying: overloaded 529", undefined],
+      ["Retrying: overloaded (529)", undefined],
     ]);
   });
 

@@ -12,7 +12,7 @@ describe("notices", () => {
         error_status: 529,
         error: "overloaded",
       }),
-      'retry "Retrying: overloaded 529"',
+      'retry "Retrying: overloaded (529)"',
     ],
     [
       system("api_retry", {
@@ -24,6 +24,11 @@ describe("notices", () => {
       }),
       'retry "Retrying: the connection was lost"',
     ],
+    [
+      system("api_retry", { attempt: 1, max_retries: 10, error_status: 429, error: "rate_limit" }),
+      'retry "Retrying: rate limited (429)"',
+    ],
+    [system("api_retry", { attempt: 1, error_status: 502 }), 'retry "Retrying: HTTP 502"'],
     [
       system("compact_boundary", {
         compact_metadata: { trigger: "auto", pre_tokens: 84_060, post_tokens: 90 },

@@ -148,9 +148,10 @@ function compactionFailure(why: string | undefined): string {
 
 function apiRetry(state: State, out: Out, line: JsonObject): void {
   const code = numberOf(line.error_status);
-  const error = wordsOf(line.error)?.replaceAll("_", " ");
+  const named = wordsOf(line.error)?.replaceAll("_", " ");
+  const error = named === "rate limit" ? "rate limited" : named;
   const isLost = code === undefined && (error === undefined || error === "unknown");
-  const what = [error, code].filter((part) => part !== undefined).join(" ");
+  const what = error === undefined ? `HTTP ${code}` : code === undefined ? error : `${error} (${code})`;
   retryNotice(state, out, line, isLost ? "the connection was lost" : what, {
     attempt: line.attempt ?? null,
     maxRetries: line.max_retries ?? null,

@@ -2,6 +2,7 @@
 import type { BlockSnapshot, TurnView } from "@blockyard/kernel";
 import { expect, test } from "vitest";
 import { commandSummary, timeline } from "../export/timeline.ts";
+import type { ExportNode } from "../export/tree.ts";
 import { blockText, itemText, nodeText, turnText } from "./block-text.ts";
 import { styleFor } from "./terminal.ts";
 
@@ -117,6 +118,31 @@ test("[V121] consecutive quiet ones are one line, and every one of them in full"
     timeline(nodes, undefined).map((item) => itemText(item, { ...options, isFull }));
   expect(shown(false)).toEqual(["▸ Read 2 files\n"]);
   expect(shown(true)).toEqual(["● Read a.txt\n● Read b.txt\n"]);
+});
+
+test("[V133] what an agent's own command answers is whole, other notices are one line", () => {
+  const text = `Total cost:  $0.02\n${"wide ".repeat(30).trim()}`;
+  const noted = (notice: string) => shownOf(blockOf("text", text, { notice }));
+  expect(noted("local_command")).toEqual(text.split("\n"));
+  expect(noted("warning")).toHaveLength(1);
+});
+
+test("[E15] the report of a sub-agent is shown once, behind its work", () => {
+  const node = (block: BlockSnapshot, more: object = {}) =>
+    ({ block, work: [], results: [], nested: [], branches: [], ...more }) as ExportNode;
+  const said = (content: string) => node({ ...blockOf("text", content), role: "model" } as BlockSnapshot);
+  const call = blockOf("tool_call", "{}", { toolName: "Agent", compactParams: "Count" });
+  const shown = (report: string) =>
+    nodeText(
+      node(call, {
+        work: [said("I look."), said("Five files.")],
+        results: [node(blockOf("tool_result", report, { toolName: "Agent" }))],
+      }),
+      options,
+    );
+  expect(shown("Five files.\n").match(/Five files\./g)).toHaveLength(1);
+  expect(shown("Five files.\n")).toContain("I look.");
+  expect(shown("Five files, all small.").match(/Five files/g)).toHaveLength(2);
 });
 
 test("[U13] why a turn failed is shown once", () => {

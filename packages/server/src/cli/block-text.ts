@@ -14,6 +14,7 @@ import {
   citedMarkdown,
   firstSentence,
   isNotice,
+  isNoticeOpen,
   callLine as lineOf,
   metadataOf,
   noticeName,
@@ -59,6 +60,7 @@ function promptHead(name: string, style: Style): string {
 
 export function nodeText(node: ExportNode, options: TextOptions, depth = 0, around: Around = {}): string {
   const { block, work, results, nested } = node;
+  const reports = results.map((result) => result.block.content.trim());
   const some = (nodes: readonly ExportNode[]) =>
     timeline(nodes, undefined)
       .map((item) => itemText(item, options, depth + 1))
@@ -73,7 +75,8 @@ export function nodeText(node: ExportNode, options: TextOptions, depth = 0, arou
       }),
     )
     .join("");
-  const below = `${some(work)}${came}${some(nested)}`;
+  const before = came !== "" && isReport(work.at(-1), reports) ? work.slice(0, -1) : work;
+  const below = `${some(before)}${came}${some(nested)}`;
   const ways = node.branches
     .map((way) => {
       const title = options.style.dim(
@@ -92,6 +95,12 @@ export function nodeText(node: ExportNode, options: TextOptions, depth = 0, arou
         )}\n`
       : KIND_TEXT[block.kind](block, options, around);
   return `${indent(own, depth)}${below}${ways}`;
+}
+
+/** A sub-agent's last words, which are its report. */
+function isReport(last: ExportNode | undefined, reports: readonly string[]): boolean {
+  if (last?.block.kind !== "text" || last.block.role !== "model" || isFollowed(last)) return false;
+  return last.branches.length === 0 && reports.includes(last.block.content.trim());
 }
 
 /** Results that the call's line already shows. */
@@ -225,6 +234,13 @@ function noticeLine(block: BlockSnapshot, { style, width }: TextOptions): string
   const words = ask?.state === "asked" ? "needs an answer" : answerWords(block, []);
   const line = `· ${noticeName(metadata.notice, content) ?? ""} ${content} ${timesText(metadata)}`;
   const below = words === "" ? "" : `  ${style.dim(oneLine(words, width - 2))}\n`;
+  // What somebody asked for is read whole.
+  if (isNoticeOpen(metadata.notice, content))
+    return `${safeText(content)
+      .trimEnd()
+      .split("\n")
+      .map((each) => style.dim(`${each === "" ? "" : "  "}${each}`))
+      .join("\n")}\n${below}`;
   return `${style.dim(oneLine(line, width))}\n${below}`;
 }
 

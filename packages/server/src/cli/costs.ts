@@ -121,7 +121,7 @@ function unpricedWords({ unpriced, uncounted, cost_usd }: CostRow, width: number
   const without = `${plural(unpriced.turns, "turn")} without a known price${isAll ? "" : " (+, –)"}`;
   const fix = "to see the cost of later turns, add prices to prices.json in the data directory";
   const price = unpriced.turns === 0 ? "" : `${wrapped(`${without}: ${fix}`, width)}\n`;
-  const cut = `${plural(uncounted, "turn")} cost more than shown (+): an answer was cut off before its usage was reported`;
+  const cut = `${plural(uncounted, "turn")} may have cost more than shown (+): ended before all usage was reported`;
   return `${price}${uncounted === 0 ? "" : `${wrapped(cut, width)}\n`}`;
 }
 

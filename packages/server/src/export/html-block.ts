@@ -18,6 +18,7 @@ import {
   knownCode,
   metadataOf,
   noticeName,
+  noticePieces,
   observedHeading,
   plainTerminal,
   REASON_WORDS,
@@ -87,7 +88,7 @@ export function answerHtml(words: string): Html {
 function noticeHtml({ metadata }: BlockSnapshot, text: string): Html {
   const name = noticeName(metadata.notice, text);
   const head = name === undefined ? NOTHING : html`<span class="notice-name dim">${name}</span> `;
-  return html`<div class="notice">${head}<span class="notice-text">${text}</span> <span class="times">${timesText(metadata)}</span></div>`;
+  return html`<div class="notice">${head}<span class="notice-text">${noticePieces(metadata.notice, text).map((piece) => (piece.isCode ? html`<code>${piece.text}</code>` : html`${piece.text}`))}</span> <span class="times">${timesText(metadata)}</span></div>`;
 }
 
 function drawThinking(block: BlockSnapshot): Html {

@@ -34,6 +34,7 @@ pre.terminal,pre.command{background:var(--term);color:var(--term-text)}
 .tool-line .tool-params{color:var(--text)}.counts{font-size:.8rem;color:var(--dim)}
 .head:empty{display:none}
 .notice,.thought{color:var(--dim)}
+.notice-text{white-space:pre-wrap}
 .dim,.foot,.sources{color:var(--dim)}.foot,.sources{font-size:.85rem}
 .excerpt{margin-top:.2rem}details[open]+.excerpt{display:none}
 .ok{color:var(--ok)}.bad,.error,.failed,.stderr{color:var(--bad)}.warn{color:var(--warn)}

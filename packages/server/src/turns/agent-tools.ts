@@ -10,6 +10,7 @@ import type { Offers } from "./driver.ts";
 import type { DriverTable } from "./driver-table.ts";
 import { checkMode, keepMode, type Mode } from "./mode.ts";
 import type { AgentTask, Run } from "./run.ts";
+import { keepSwitched } from "./switched.ts";
 import type { Turns } from "./turns.ts";
 
 /** `root`: the folder that the server serves. */
@@ -88,13 +89,13 @@ async function changed(
   const run = live?.run;
   const isTaskAlone = task !== undefined && mode === undefined && model === undefined && effort === undefined;
   if (isTaskAlone && !(await hasTask(run, task))) return stopBetween(turns, conversation, task);
-  if (!run) return problem("gone", "no agent is working in this conversation");
+  if (!live || !run) return problem("gone", "no agent is working in this conversation");
   const driver = turns.driverIn(conversation);
   const noMode = driver && checkMode("this agent", driver, mode);
   if (noMode) return noMode;
   const unable = problem("unavailable", "this agent cannot change that while it is working");
   const done: string[] = [];
-  if (mode) live?.mode.chosen(mode);
+  if (mode) live.mode.chosen(mode);
   const each: [string, (() => Promise<Problem | undefined>) | undefined][] = [
     ["mode", mode && run.setMode ? () => run.setMode?.(mode) ?? Promise.resolve(unable) : undefined],
     ["model", model && run.setModel ? () => run.setModel?.(model) ?? Promise.resolve(unable) : undefined],
@@ -111,11 +112,13 @@ async function changed(
     if (refused) return refused;
     done.push(name);
   }
+  const isKept = mode !== undefined || model !== undefined || effort !== undefined;
   const keep = (draft: Draft) => {
     keepMode(draft, mode);
+    keepSwitched(draft, live.start.id, { model, effort });
     return null;
   };
-  const kept = mode && (await kernel.write(conversation, { agent: caller.agent, plan: keep }));
+  const kept = isKept && (await kernel.write(conversation, { agent: caller.agent, plan: keep }));
   if (isProblem(kept)) return kept;
   return { changed: done };
 }

@@ -31,6 +31,7 @@ import { readPlan } from "./read-plan.ts";
 import { refusalText } from "./refusal.ts";
 import { isOwnSuggestion, type Rules } from "./rules/rules.ts";
 import type { Run, TurnRequest, TurnStart } from "./run.ts";
+import { chosenIn } from "./switched.ts";
 import { answeredAsk, checkAnswer, checkPlan, type Given, stateAfter, writeAnswer } from "./write-answer.ts";
 
 export type Answered = { readonly state: "allowed" | "denied" | "answered" } | Problem;
@@ -223,7 +224,7 @@ export class Answering {
       prompt: lateText(ask, given, plan?.text),
       ...(mode === undefined ? {} : { mode }),
       ...(cwd === undefined ? {} : { cwd }),
-      ...(turn.model === undefined ? {} : { model: turn.model }),
+      ...chosenIn(record.metadata, turn),
     };
     const taken = given.answer?.suggestion;
     const kept = cwd === undefined ? [] : this.#options.rules?.keep(by, ask, taken, { conversation, cwd });

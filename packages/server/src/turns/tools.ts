@@ -23,6 +23,7 @@ import { answerTool } from "./answer-tool.ts";
 import { turnLater, turnList, turnMove, turnRelease, turnStart, turnStop } from "./contract.ts";
 import { type Freedom, isFree, modeIn } from "./mode.ts";
 import type { TurnRequest } from "./run.ts";
+import { chosenIn } from "./switched.ts";
 import type { Turns } from "./turns.ts";
 
 /** `root`: the folder that the server serves. */
@@ -116,10 +117,11 @@ async function goOnLater(
   const last = known.at(-1);
   if (last === undefined) return problem("invalid", "no turn has stopped in this conversation");
   const { cwd } = record.metadata;
+  const chosen = chosenIn(record.metadata, last);
   const refused = turns.later.set({
     ...{ conversation, provider: last.provider, at, by: caller.agent },
     ...(cwd === undefined ? {} : { cwd }),
-    ...(last.model === undefined ? {} : { model: last.model }),
+    ...(chosen.model === undefined ? {} : { model: chosen.model }),
   });
   return refused ?? { at };
 }

@@ -2,8 +2,8 @@
  * What the system notes in passing, a warning among it: one quiet line. A click shows all of it, with the provider's details.
  */
 
-import { type Json, noticeName, timesText } from "@blockyard/kernel";
-import type { ReactNode } from "react";
+import { isNoticeOpen, type Json, noticeName, noticePieces, timesText } from "@blockyard/kernel";
+import { Fragment, type ReactNode } from "react";
 import { useOpen } from "../state/disclosure.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { breakable } from "../ui/long-words.tsx";
@@ -19,14 +19,23 @@ interface NoticeProps extends RendererProps {
 }
 
 export function Notice({ block, icon, text, details }: NoticeProps): ReactNode {
-  const [isOpen, toggle] = useOpen(block.id, false);
-  const name = noticeName(block.metadata.notice, text);
+  const { notice } = block.metadata;
+  const [isOpen, toggle] = useOpen(block.id, isNoticeOpen(notice, text));
+  const name = noticeName(notice, text);
   const isClosable = details !== undefined || text.length > SHORT_NOTICE_CHARS || text.includes("\n");
   const line = (
     <>
       {isClosable ? <LineMark icon={icon} isOpen={isOpen} /> : <Icon name={icon} />}
       {name && <span className="notice-name">{name}</span>}
-      <span className="notice-text">{breakable(text)}</span>
+      <span className="notice-text">
+        {noticePieces(notice, text).map((piece, i) =>
+          piece.isCode ? (
+            <code key={i}>{breakable(piece.text)}</code>
+          ) : (
+            <Fragment key={i}>{breakable(piece.text)}</Fragment>
+          ),
+        )}
+      </span>
       <span className="times">{timesText(block.metadata)}</span>
     </>
   );

@@ -10,6 +10,7 @@ import { useCell } from "../state/cell.ts";
 import { disclosureVersion, enter, isOpen, listenDisclosure } from "../state/disclosure.ts";
 import { editing, heads, isFinding } from "../state/page-state.ts";
 import { preferences } from "../state/preferences.ts";
+import { go } from "../state/route.ts";
 import {
   useOrder,
   useRecord,
@@ -46,7 +47,19 @@ function Missing({ words }: { words: string }): ReactNode {
       <header className="head">
         <SidebarToggle />
       </header>
-      <div className="blank">{words}</div>
+      <div className="blank">
+        <p>{words}</p>
+        <a
+          href="/"
+          onClick={(event) => {
+            if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+            event.preventDefault();
+            go("/");
+          }}
+        >
+          Home page
+        </a>
+      </div>
     </main>
   );
 }

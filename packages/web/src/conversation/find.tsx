@@ -80,7 +80,7 @@ export function Find({ view }: { view: View }): ReactNode {
     const next = matchAt(hits, at === -1 ? first : (at + by + count) % count);
     setNow(next);
     isFollowing.set(false);
-    if (next.block !== now?.block) seek(next.block);
+    if (next.block !== now?.block) seek(next.block, words);
   };
   return (
     <search className="find">

@@ -59,7 +59,7 @@ export function Head({ view }: { view: View }): ReactNode {
 function cutWords({ uncounted = 0 }: Conversation): string {
   return uncounted === 0
     ? ""
-    : ` ${plural(uncounted, "turn")} cost more: an answer was cut off before its usage was reported.`;
+    : ` ${plural(uncounted, "turn")} may have cost more: ended before all usage was reported.`;
 }
 
 /** The folder that its agents work in, and the branch where that is the workspace. */

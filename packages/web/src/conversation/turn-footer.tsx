@@ -80,7 +80,8 @@ function Facts({ turn }: { turn: Turn }): ReactNode {
 }
 
 /** Of a turn whose last answer was cut, or whose process was. */
-const UNCOUNTED = "An answer was cut off before the agent reported its usage: the turn cost more than shown";
+const UNCOUNTED =
+  "The turn ended before the agent reported all of its usage: it may have cost more than shown";
 
 interface UsageTextProps {
   readonly usage: Usage;

@@ -130,7 +130,7 @@ function Overview({ report, days, from, group, onGroup }: OverviewProps): ReactN
       )}
       {total.uncounted > 0 && (
         <p className="dim">
-          {plural(total.uncounted, "turn")} cost more than shown: an answer was cut off before its usage was
+          {plural(total.uncounted, "turn")} may have cost more than shown: ended before all usage was
           reported.
         </p>
       )}

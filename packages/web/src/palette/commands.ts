@@ -183,7 +183,12 @@ function viewCommands({
 
 function settingCommands(session: Session, tools: ReadonlySet<string>): readonly Offer[] {
   return [
-    { name: "Settings", icon: "gear", run: () => overlay.set({ type: "settings" }) },
+    {
+      name: "Settings",
+      hint: "Theme, editor, notifications",
+      icon: "gear",
+      run: () => overlay.set({ type: "settings" }),
+    },
     { name: "Light theme", icon: "sun", run: () => prefer({ theme: "light" }) },
     { name: "Dark theme", icon: "moon", run: () => prefer({ theme: "dark" }) },
     { name: "System theme", icon: "contrast", run: () => prefer({ theme: "system" }) },

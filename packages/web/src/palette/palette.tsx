@@ -21,7 +21,7 @@ export function Palette({ conversations }: { conversations: Conversations }): Re
   const commands = useCommands(listing);
   const [query, setQuery] = useState("");
   const shown = useMemo(
-    () => inGroups(best(commands, ({ name }) => name, query).slice(0, SHOWN_COMMANDS), query),
+    () => inGroups(best(commands, wordsOf, query).slice(0, SHOWN_COMMANDS), query),
     [commands, query],
   );
   return (
@@ -51,6 +51,11 @@ export function Palette({ conversations }: { conversations: Conversations }): Re
       />
     </Dialog>
   );
+}
+
+/** What a command is found by. A conversation's hint is its agent, which many have. */
+function wordsOf({ name, hint, group }: Command): string {
+  return group === "Conversations" || hint === "" ? name : `${name}: ${hint}`;
 }
 
 /** Without words they are in their groups; with words the best come first. */

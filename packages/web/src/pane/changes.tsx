@@ -7,6 +7,7 @@ import { exactText, inFolder, plural, type View } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { DiffView } from "../diff/diff-view.tsx";
 import { setOpen, useOpen } from "../state/disclosure.ts";
+import { hidePane, showPane } from "../state/pane.ts";
 import { useRecord } from "../state/session.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -43,15 +44,7 @@ export function Changes({ view }: { view: View }): ReactNode {
         </div>
         {files.length > 0 && <Sum files={files} conversation={view.conversation} />}
       </div>
-      {files.length === 0 && (
-        <p className="pane-note">
-          {isReading
-            ? "Loading…"
-            : scope === "turn"
-              ? "The last turn changed no files."
-              : "No files changed yet. Each file that an agent edits is listed here, with its diff."}
-        </p>
-      )}
+      {files.length === 0 && <Nothing isReading={isReading} scope={scope} />}
       {files.map((file, i) => (
         <File
           key={file.name}
@@ -61,6 +54,24 @@ export function Changes({ view }: { view: View }): ReactNode {
           conversation={view.conversation}
         />
       ))}
+    </div>
+  );
+}
+
+function Nothing({ isReading, scope }: { isReading: boolean; scope: Scope }): ReactNode {
+  if (isReading) return <p className="pane-note">Loading…</p>;
+  if (scope === "turn") return <p className="pane-note">The last turn changed no files.</p>;
+  return (
+    <div className="pane-note">
+      <p>No files changed yet. Each file that an agent edits is listed here, with its diff.</p>
+      <div className="pane-ways">
+        <button type="button" onClick={() => showPane("outline")}>
+          Show the outline
+        </button>
+        <button type="button" onClick={hidePane}>
+          Close the side pane
+        </button>
+      </div>
     </div>
   );
 }

@@ -11,6 +11,8 @@ import { OUTLINE_BLOCKS } from "./limits.ts";
 interface Prompt {
   readonly id: BlockId;
   readonly words: string;
+  /** Of one that is not loaded, as the server names it. */
+  readonly turn?: string | undefined;
 }
 
 export function Outline({ view }: { view: View }): ReactNode {
@@ -20,12 +22,12 @@ export function Outline({ view }: { view: View }): ReactNode {
   if (prompts.length === 0) return <p className="pane-note">No prompts yet.</p>;
   return (
     <ol className="outline" aria-label="Turns" onKeyDown={walk}>
-      {prompts.map(({ id, words }, i) => (
+      {prompts.map(({ id, words, turn }, i) => (
         <li key={id}>
           <button type="button" onClick={() => jumpTo(id)}>
             <span className="outline-no">{i + 1}</span>
             <span className="outline-words">{words || "Untitled"}</span>
-            <Mark view={view} prompt={id} isLast={i === prompts.length - 1} />
+            <Mark view={view} prompt={id} listed={turn} isLast={i === prompts.length - 1} />
           </button>
         </li>
       ))}
@@ -33,8 +35,15 @@ export function Outline({ view }: { view: View }): ReactNode {
   );
 }
 
-function Mark({ view, prompt, isLast }: { view: View; prompt: BlockId; isLast: boolean }): ReactNode {
-  const turn = view.blocks.get(prompt)?.metadata.turn;
+interface MarkProps {
+  readonly view: View;
+  readonly prompt: BlockId;
+  readonly listed: string | undefined;
+  readonly isLast: boolean;
+}
+
+function Mark({ view, prompt, listed, isLast }: MarkProps): ReactNode {
+  const turn = view.blocks.get(prompt)?.metadata.turn ?? listed;
   const known = turn === undefined ? undefined : view.turns.get(turn);
   if (!known) return null;
   const asks = isLast && [...(view.record?.asking ?? []), ...lateAsks(view)].length > 0;
@@ -63,7 +72,7 @@ function usePrompts(view: View): readonly Prompt[] | undefined {
       setListed(
         blocks
           .filter(({ role, side }) => role === "user" && !side)
-          .map(({ block_id: id, summary: words }) => ({ id, words })),
+          .map(({ block_id: id, summary: words, turn }) => ({ id, words, turn })),
       );
     });
     return () => {

@@ -7,7 +7,7 @@ import { Cell } from "../state/cell.ts";
 import { isOpen, setOpen } from "../state/disclosure.ts";
 import { chooseHead, heads } from "../state/page-state.ts";
 import { nestedName, pathTo, prunedName } from "./rows.ts";
-import { endOf, headOf } from "./view-tree.ts";
+import { endOf, headOf, treeOf } from "./view-tree.ts";
 
 export const sought = new Cell<Sought | undefined>(undefined);
 
@@ -15,10 +15,12 @@ interface Sought {
   readonly block: BlockId;
   /** For its ask, which is shown also if the block is closed. */
   readonly isAsk: boolean;
+  /** What was found in it. */
+  readonly words?: string | undefined;
 }
 
-export function seek(block: BlockId): void {
-  sought.set({ block, isAsk: false });
+export function seek(block: BlockId, words?: string): void {
+  sought.set({ block, isAsk: false, words });
 }
 
 export function seekAsk(block: BlockId): void {
@@ -29,11 +31,11 @@ export function seekAsk(block: BlockId): void {
  * Opens what hides a block: itself, the calls of the sub-agents above it, its pruned group; and switches to its branch.
  * Returns whether anything had to be opened.
  */
-export function reveal(view: View, { block: id, isAsk }: Sought): boolean {
+export function reveal(view: View, { block: id, isAsk, words }: Sought): boolean {
   const names: string[] = [];
   const block = view.blocks.get(id);
   if (block && block.kind !== "text" && !isAsk) names.push(id);
-  if (block?.kind === "tool_call" && !isAsk) names.push(`${id}:input`);
+  if (block?.kind === "tool_call" && !isAsk && !saysBelow(view, id, words)) names.push(`${id}:input`);
   for (let below = block; below?.side && below.parent !== null; ) {
     const above = view.blocks.get(below.parent);
     if (above?.kind === "tool_call") names.push(isResult(below) ? above.id : nestedName(above.id));
@@ -53,6 +55,17 @@ export function reveal(view: View, { block: id, isAsk }: Sought): boolean {
   const closed = names.filter((name) => !isOpen(name, false));
   for (const name of closed) setOpen(name, true);
   return closed.length > 0;
+}
+
+/** Whether the words are in a call's command, which stands with its result. */
+function saysBelow(view: View, call: BlockId, words: string | undefined): boolean {
+  if (words === undefined) return false;
+  return treeOf(view)
+    .sides(call)
+    .some((id) => {
+      const { command } = view.blocks.get(id)?.metadata ?? {};
+      return typeof command === "string" && command.toLowerCase().includes(words.toLowerCase());
+    });
 }
 
 /** The block on the path to a head that is a block or its ancestor; none if it has no parent. */

@@ -120,8 +120,9 @@ function useCard() {
     if (!isShown) return card.hidePopover();
     card.showPopover();
     const at = from.getBoundingClientRect();
-    card.style.left = `${Math.min(at.right + 8, innerWidth - card.offsetWidth - 8)}px`;
-    card.style.top = `${Math.max(8, Math.min(at.top, innerHeight - card.offsetHeight - 8))}px`;
+    const left = Math.min(at.right + 8, innerWidth - card.offsetWidth - 8);
+    card.style.left = `${left}px`;
+    card.style.top = `${besideComposer(left, Math.max(8, Math.min(at.top, innerHeight - card.offsetHeight - 8)), card)}px`;
     return hideWhenLeft(() => setShown(false));
   }, [isShown]);
   const show = (delay: number) => {
@@ -137,6 +138,20 @@ function useCard() {
     if (pointerType === "mouse" && !isShown && (movementX !== 0 || movementY !== 0)) show(CARD_MS);
   };
   return { anchor, box, id, isShown, show, hide, pointed };
+}
+
+/** What somebody writes stays in sight: above the field, or below it where there is no room. */
+function besideComposer(left: number, top: number, { offsetWidth, offsetHeight }: HTMLElement): number {
+  const field = document.querySelector("form.composer")?.getBoundingClientRect();
+  const isOver =
+    field !== undefined &&
+    left < field.right &&
+    left + offsetWidth > field.left &&
+    top < field.bottom &&
+    top + offsetHeight > field.top;
+  if (!isOver) return top;
+  const above = field.top - offsetHeight - 8;
+  return above >= 8 ? above : field.bottom + 8;
 }
 
 /** Who types, presses or scrolls does something else now. Keys that move the focus from entry to entry hide and show it by that. */

@@ -37,7 +37,7 @@ export type { Cursor } from "./model/cursor.ts";
 export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./model/event.ts";
 export { copiedKind } from "./model/file-copy.ts";
 export type { AgentId } from "./model/ids.ts";
-export { cleanJson, defined, type Exact, jsonText } from "./model/json.ts";
+export { cleanJson, defined, type Exact } from "./model/json.ts";
 export {
   REASONS,
   RESULT_KINDS,

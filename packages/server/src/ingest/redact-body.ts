@@ -7,7 +7,7 @@
  * `withoutPieces` removes it from the raw lines.
  */
 
-import { type Json, jsonText } from "@blockyard/kernel";
+import { type Json, jsonText } from "@blockyard/kernel/plain";
 import { redactField, redactId, redactKey, redactText, type Seen } from "../system/redact.ts";
 import { REDACTED_LINE_CHARS } from "./limits.ts";
 

@@ -183,6 +183,21 @@ describe.skipIf(why !== "")(`Claude Code over its control protocol${why}`, () =>
     expect(offers.usage.windowTokens).toBeGreaterThan(1_000);
   });
 
+  it("[D99] a turn without a choice has the default model and effort again, in the same process", async () => {
+    const conversation = await lab.conversation();
+    const asked: unknown[] = [];
+    for (const chosen of [{}, { model: "sonnet", effort: "high" }, {}]) {
+      const { turn } = await lab.start(conversation, "Hello", [say("Yes.")], chosen);
+      expect(await lab.over(conversation, turn)).toMatchObject({ status: "done" });
+      const { model, body } = lab.model.asked.at(-1) as Asked;
+      asked.push([model, body["output_config"]]);
+    }
+    const [first, second, third] = asked;
+    expect(second).toEqual([expect.stringContaining("sonnet"), { effort: "high" }]);
+    expect(first).not.toEqual(second);
+    expect(third).toEqual(first);
+  });
+
   it("[D96] an agent in the background is waited for, and what it reports is gone on with", async () => {
     const conversation = await lab.conversation();
     const task = { description: "Survey", prompt: "Survey it", subagent_type: "general-purpose" };

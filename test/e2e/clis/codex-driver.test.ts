@@ -25,7 +25,7 @@ import { Prices } from "../../../packages/server/src/turns/prices.ts";
 import type { Run, TurnRequest } from "../../../packages/server/src/turns/run.ts";
 import { Turns } from "../../../packages/server/src/turns/turns.ts";
 import type { Given } from "../../../packages/server/src/turns/write-answer.ts";
-import { call, type Part, type Script, say } from "../../model/script.ts";
+import { type Asked, call, type Part, type Script, say } from "../../model/script.ts";
 import { ModelServer } from "../../model/server.ts";
 import { fetchCli } from "./fetch.ts";
 import { codexEnv } from "./lab.ts";
@@ -274,6 +274,22 @@ describe.skipIf(why !== "")(`the Codex driver${why}`, () => {
       usage: { usedTokens: 120, windowTokens: expect.any(Number) },
     });
     expect(await tracker.living()).toEqual([]);
+  });
+
+  it("[D99] a turn without a choice has the default model and effort again, in the same thread", async () => {
+    const conversation = await begin([say("Yes.")]);
+    const asked: unknown[] = [];
+    for (const chosen of [undefined, { model: "gpt-5.4-mini", effort: "high" }, {}]) {
+      if (chosen !== undefined) await begin([say("Yes.")], { conversation, ...chosen });
+      expect(await over(conversation)).toMatchObject({ status: "done" });
+      const { body } = model.asked.at(-1) as Asked;
+      const { effort } = body["reasoning"] as { readonly effort: string };
+      asked.push([body["model"], effort]);
+    }
+    const [first, second, third] = asked;
+    expect(second).toEqual(["gpt-5.4-mini", "high"]);
+    expect(first).not.toEqual(second);
+    expect(third).toEqual(first);
   });
 
   it("[D90] killed while it asks, and while it works: the turn says so, and the next one works", async () => {

@@ -17,8 +17,13 @@ type KnownMetadata = {
   readonly version?: string;
   /** The permission mode that was chosen last. */
   readonly mode?: string;
-  /** The model and the effort that were chosen while a turn was running. */
-  readonly switched?: { readonly turn: string; readonly model?: string; readonly effort?: string };
+  /** What was chosen for a turn, at its start or while it was running. */
+  readonly switched?: {
+    readonly turn: string;
+    readonly model?: string;
+    readonly effort?: string;
+    readonly sandbox?: string;
+  };
   readonly archived?: boolean;
   /** A recording, like those of a first start: its costs are not this workspace's. */
   readonly recorded?: boolean;

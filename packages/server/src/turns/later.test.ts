@@ -7,8 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Kernel, MemoryStore, VirtualEnv } from "@blockyard/kernel";
 import { afterEach, expect, it } from "vitest";
-import { GO_ON, Later, limitText } from "./later.ts";
+import { atLimit, GO_ON, Later, limitText } from "./later.ts";
 import type { TurnRequest } from "./run.ts";
+import { keepSwitched } from "./switched.ts";
+import type { TurnEnd } from "./turn-end.ts";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -24,7 +26,7 @@ async function harness() {
   if (typeof conversation !== "string") throw new Error(conversation.message);
   const started: TurnRequest[] = [];
   const open = () => new Later({ kernel, home, start: async (_by, request) => void started.push(request) });
-  return { env, conversation, started, open };
+  return { env, kernel, conversation, started, open };
 }
 
 it("[D67] continues once, when its time has come", async () => {
@@ -65,6 +67,33 @@ it("[D67] can be cancelled, and is replaced by a later request", async () => {
   expect(later.set({ conversation, provider: "claude", at: env.now() + 1e10, by: "root" })).toMatchObject({
     problem: "out_of_range",
   });
+});
+
+it("[D62] [D67] continues with the model and the effort that the turn had at last", async () => {
+  const { env, kernel, conversation, started, open } = await harness();
+  const later = open();
+  const request = {
+    conversation,
+    provider: "claude",
+    prompt: "Go",
+    model: "opus",
+    effort: "low",
+    goesOn: true,
+  };
+  await kernel.write(conversation, {
+    agent: "root",
+    plan: (draft) => {
+      keepSwitched(draft, "t1", request);
+      keepSwitched(draft, "t1", { model: "sonnet" });
+      return null;
+    },
+  });
+  const end = { show: async () => undefined } as unknown as TurnEnd;
+  await atLimit(end, later, { id: "t1", request, by: "root", prompt: "p" }, env.now() + 60_000);
+  await env.advance(3_600_000);
+  expect(started).toEqual([
+    { conversation, provider: "claude", prompt: GO_ON, model: "sonnet", effort: "low" },
+  ]);
 });
 
 it("[D67] says when", () => {

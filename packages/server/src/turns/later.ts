@@ -9,6 +9,7 @@ import { join } from "node:path";
 import {
   type AgentId,
   type ConversationId,
+  defined,
   type Env,
   isProblem,
   type Kernel,
@@ -18,7 +19,9 @@ import {
 import { z } from "zod";
 import { writePrivate } from "../system/private-file.ts";
 import { LATER_GRACE_MS, LATER_LOOK_MS, LATER_MESSAGES, LATER_MS } from "./limits.ts";
+import { SANDBOXES } from "./mode.ts";
 import type { TurnRequest, TurnStart } from "./run.ts";
+import { chosenIn } from "./switched.ts";
 import type { TurnEnd } from "./turn-end.ts";
 
 const rowSchema = z.strictObject({
@@ -28,6 +31,8 @@ const rowSchema = z.strictObject({
   by: z.string(),
   cwd: z.string().optional(),
   model: z.string().optional(),
+  effort: z.string().optional(),
+  sandbox: z.enum(SANDBOXES).optional(),
 });
 type Row = z.infer<typeof rowSchema>;
 
@@ -70,6 +75,13 @@ export class Later {
     return undefined;
   }
 
+  /** What a turn ran with at last, for the one that continues it. */
+  async chosenFor({ id, request }: TurnStart): Promise<ReturnType<typeof chosenIn>> {
+    const record = await this.#options.kernel.conversation(request.conversation);
+    if (isProblem(record)) return {};
+    return chosenIn(record.metadata, defined({ id, model: request.model }));
+  }
+
   /** Whether something was scheduled there. */
   drop(conversation: ConversationId): boolean {
     const all = this.#read();
@@ -93,13 +105,13 @@ export class Later {
 
   async #look(): Promise<void> {
     const due = this.#read().filter(({ at }) => at + LATER_GRACE_MS <= this.#env.now());
-    for (const { conversation, provider, by, cwd, model } of due) {
+    for (const { at: _at, by, ...request } of due) {
+      const { conversation } = request;
       // Removed first: whatever the outcome, it is tried once.
       this.drop(conversation);
       const record = await this.#options.kernel.conversation(conversation);
       if (isProblem(record) || this.#isClosed) continue;
-      const place = { ...(cwd === undefined ? {} : { cwd }), ...(model === undefined ? {} : { model }) };
-      await this.#options.start(by, { conversation, provider, prompt: GO_ON, ...place });
+      await this.#options.start(by, { ...defined(request), prompt: GO_ON });
     }
     this.#arm();
   }
@@ -130,11 +142,16 @@ export async function atLimit(
   start: TurnStart,
   resetsAt: number | undefined,
 ): Promise<void> {
-  const { conversation, provider, cwd, model, goesOn } = start.request;
-  const place = { ...(cwd === undefined ? {} : { cwd }), ...(model === undefined ? {} : { model }) };
+  const { conversation, provider, cwd, goesOn } = start.request;
   const isAsked = goesOn === true && resetsAt !== undefined && later !== undefined;
-  const row = { conversation, provider, by: start.by, at: resetsAt ?? 0, ...place };
-  const refused = isAsked ? later.set(row) : undefined;
+  const row = {
+    conversation,
+    provider,
+    by: start.by,
+    at: resetsAt ?? 0,
+    ...(cwd === undefined ? {} : { cwd }),
+  };
+  const refused = isAsked ? later.set({ ...row, ...(await later.chosenFor(start)) }) : undefined;
   const details = { provider, resets_at: resetsAt ?? null };
   await end.show(start, limitText(resetsAt, isAsked && !refused), { code: "usage_limit", details });
 }

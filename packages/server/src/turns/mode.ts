@@ -18,6 +18,7 @@ export function isFreer(mode: Mode, than: Mode): boolean {
 /** How an agent confines the commands that it runs, where that can be chosen apart from its mode. */
 export const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"] as const;
 export type SandboxChoice = (typeof SANDBOXES)[number];
+export const confinements = SANDBOXES.filter((each) => each !== "danger-full-access");
 
 /** What a turn may do without asking. */
 export interface Freedom {

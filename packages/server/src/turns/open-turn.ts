@@ -14,6 +14,7 @@ import { writeAttachments } from "./attachments.ts";
 import { keepMode, type Mode, modeIn } from "./mode.ts";
 import type { TurnRequest, TurnStart } from "./run.ts";
 import type { Queued } from "./steering.ts";
+import { keepSwitched } from "./switched.ts";
 
 export interface Opened {
   readonly prompt: BlockId;
@@ -74,6 +75,7 @@ export function openOwnTurn(
 }
 
 function setRunning(draft: Draft, id: string, request: TurnRequest, node: string | undefined): void {
+  keepSwitched(draft, id, request);
   draft.setTurn({
     id,
     provider: request.provider,

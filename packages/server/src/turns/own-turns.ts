@@ -7,7 +7,9 @@
 import { type AgentId, type ConversationId, isProblem, type Kernel, randomName } from "@blockyard/kernel";
 import type { Driver } from "./driver.ts";
 import { modeIn } from "./mode.ts";
+import type { TurnRequest } from "./run.ts";
 import type { Queued } from "./steering.ts";
+import { chosenIn } from "./switched.ts";
 import { ALONE } from "./turn-opener.ts";
 
 interface OwnTurnsOptions {
@@ -46,8 +48,15 @@ export class OwnTurns {
     if (isProblem(record) || isBusy(conversation) || !driver.isAwake?.(conversation)) return;
     const { cwd } = record.metadata;
     const mode = modeIn(record.metadata);
-    const place = { ...(cwd === undefined ? {} : { cwd }), ...(mode === undefined ? {} : { mode }) };
-    const request = { conversation, provider: driver.provider, prompt: "", ...place };
+    const turns = await kernel.turns(conversation);
+    const last = isProblem(turns) ? undefined : turns.at(-1);
+    const request: TurnRequest = {
+      ...{ conversation, provider: driver.provider, prompt: "" },
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(mode === undefined ? {} : { mode }),
+      // Its process still has what was chosen for the turn before.
+      ...(last?.provider === driver.provider ? chosenIn(record.metadata, last) : {}),
+    };
     const begun = await begin({ id: `turn-${randomName(kernel.env, 8)}`, request, by, isOwn: true }, driver);
     if (begun === ALONE) return driver.close?.(conversation);
     // It could not begin, since another node has a turn there: it begins when that is over.

@@ -1,13 +1,14 @@
-/** What was chosen for a turn while it was running, once its server is gone. */
+/** What was chosen for a turn, at its start or while it was running, once its server is gone. */
 import { type Call, isProblem, type JsonObject, Kernel, MemoryStore, VirtualEnv } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { must } from "../testing/session-harness.ts";
 import { agentTools } from "./agent-tools.ts";
 import { Answering } from "./answering.ts";
+import { openTurn } from "./open-turn.ts";
 import type { TurnRequest } from "./run.ts";
 import type { Turns } from "./turns.ts";
 
-it("[D62] an answer after a restart continues with the model and the effort that were chosen while the turn ran", async () => {
+it("[D62] an answer after a restart continues with the model, the effort and the sandbox of the turn", async () => {
   const kernel = new Kernel(new VirtualEnv(1), new MemoryStore("m"));
   const conversation = must(await kernel.createConversation("ann", ""));
   const asked: TurnRequest[] = [];
@@ -21,7 +22,7 @@ it("[D62] an answer after a restart continues with the model and the effort that
   const change = agentTools(turns, "/").find(({ name }) => name === "agent.change");
   const caller = { agent: "ann" };
   /** A turn of Opus that asks, in which something is chosen before its server goes away. */
-  const answer = async (turn: string, chosen: object | undefined) => {
+  const answer = async (turn: string, asks: Partial<TurnRequest>, chosen: object | undefined) => {
     const call = must(
       await kernel.write(conversation, {
         agent: "claude",
@@ -33,8 +34,12 @@ it("[D62] an answer after a restart continues with the model and the effort that
             metadata,
           } as const);
           if (isProblem(made)) return made;
-          const begun = { id: turn, provider: "claude", agent: "claude", model: "opus" };
-          draft.setTurn({ ...begun, startedBy: "ann", startedAt: draft.at, status: "running" });
+          const request = { conversation, provider: "claude", prompt: "Go", ...asks };
+          const opened = openTurn(draft, { id: turn, request }, undefined, undefined, new Map());
+          if (isProblem(opened)) return opened;
+          // As the agent reports it.
+          const begun = draft.turn(turn);
+          if (begun) draft.setTurn({ ...begun, model: "claude-opus-5-5" });
           return made.id;
         },
       }),
@@ -56,11 +61,16 @@ it("[D62] an answer after a restart continues with the model and the effort that
     must(await answering.answer("ann", call, turn, { allow: true }));
     return asked.at(-1);
   };
-  expect(await answer("t1", { model: "sonnet", effort: "high" })).toMatchObject({
+  expect(await answer("t1", {}, { model: "sonnet", effort: "high" })).toMatchObject({
     ...{ model: "sonnet", effort: "high" },
   });
   // It was for that turn.
-  const next = await answer("t2", undefined);
-  expect(next).toMatchObject({ model: "opus" });
+  const next = await answer("t2", {}, undefined);
+  expect(next).toMatchObject({ model: "claude-opus-5-5" });
   expect(next).not.toHaveProperty("effort");
+  const chosen = { model: "opus[1m]", effort: "high", sandbox: "read-only" } as const;
+  expect(await answer("t3", chosen, undefined)).toMatchObject(chosen);
+  expect(await answer("t4", chosen, { effort: "low" })).toMatchObject({ ...chosen, effort: "low" });
+  // Without bounds only by a choice of now.
+  expect(await answer("t5", { sandbox: "danger-full-access" }, undefined)).not.toHaveProperty("sandbox");
 });

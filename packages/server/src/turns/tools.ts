@@ -117,11 +117,10 @@ async function goOnLater(
   const last = known.at(-1);
   if (last === undefined) return problem("invalid", "no turn has stopped in this conversation");
   const { cwd } = record.metadata;
-  const chosen = chosenIn(record.metadata, last);
   const refused = turns.later.set({
     ...{ conversation, provider: last.provider, at, by: caller.agent },
     ...(cwd === undefined ? {} : { cwd }),
-    ...(chosen.model === undefined ? {} : { model: chosen.model }),
+    ...chosenIn(record.metadata, last),
   });
   return refused ?? { at };
 }

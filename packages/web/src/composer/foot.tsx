@@ -94,11 +94,11 @@ function Pickers(props: FootProps): ReactNode {
             ?.find(({ id }) => id === model)
             ?.efforts?.includes(chosen.effort ?? "");
           chosen.choose({ model: model ?? "", ...(isKnown ? {} : { effort: "" }) });
-          if (model !== undefined) change("model", { model });
+          change("model", { model });
         }}
         onEffort={(effort) => {
           chosen.choose({ effort: effort ?? "" });
-          if (effort !== undefined) change("effort", { effort });
+          change("effort", { effort });
         }}
       />
       <ModePicker
@@ -143,7 +143,7 @@ function Senders({ conversation, isRunning, canSend, steers, onSendNow, onStop }
   );
 }
 
-type Change = Pick<ToolInput<"agent.change">, "mode" | "model" | "effort">;
+type Change = { readonly [K in "mode" | "model" | "effort"]?: ToolInput<"agent.change">[K] | undefined };
 
 /** Changes the running agent's settings; if that is impossible, the choice is for its next turn, which is shown. */
 function useChange({ conversation, isRunning, chosen, agents }: FootProps) {
@@ -151,7 +151,8 @@ function useChange({ conversation, isRunning, chosen, agents }: FootProps) {
   return (what: keyof Change, fields: Change): void => {
     if (!isRunning || conversation === undefined) return;
     const { abilities } = agents.find(({ provider }) => provider === chosen.provider) ?? {};
-    if (!abilities?.midTurn.some((each) => each === what))
+    // Back to the agent's own: it is known when the next turn begins.
+    if (fields[what] === undefined || !abilities?.midTurn.some((each) => each === what))
       return notify(`${agentName(chosen.provider)} will use this from its next turn`);
     void session.write("agent.change", { conversation, ...fields }).then((answer) => {
       if (isProblem(answer)) refused("Couldn't change", answer);

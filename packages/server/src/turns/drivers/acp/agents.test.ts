@@ -5,7 +5,15 @@ import { describe, expect, it } from "vitest";
 import { streams } from "../../../../../../test/recordings.ts";
 import { MODES } from "../../mode.ts";
 import { acpAgents, acpSpec, wordsOf } from "./agents.ts";
-import { modelSetting, modeSetting } from "./settings.ts";
+import {
+  changed,
+  currentModel,
+  modelSetting,
+  modeSetting,
+  type Setting,
+  settled,
+  withUsual,
+} from "./settings.ts";
 
 describe("agents", () => {
   it("[Y39] are those that are known, and those that a line of the settings names", () => {
@@ -85,5 +93,19 @@ describe("modes and models", () => {
   ])("[Y28] %s: a model is set in the agent's way", (name, model, method) => {
     expect(modelSetting(sessionOf(name), "s", model)).toMatchObject({ method });
     expect(modelSetting(sessionOf(name), "s", "no-such")).toContain("no model no-such");
+  });
+
+  it.each([
+    ["opencode/text", "opencode/big-pickle"],
+    ["gemini/text", "gemini-3.8-flash"],
+  ])("[D99] %s: what was set is set back for a turn without a choice", (name, model) => {
+    const first = sessionOf(name);
+    const other = settled(first, modelSetting(first, "s", model) as Setting, {});
+    const set = changed(first, other);
+    expect(set).toMatchObject({ model });
+    expect(withUsual({}, set, first, other)).toMatchObject({ model: currentModel(first) });
+    expect(withUsual({ model }, set, first, other)).toMatchObject({ model });
+    // What the agent itself has changed stays.
+    expect(withUsual({}, {}, first, other)).toEqual({ model: undefined, effort: undefined });
   });
 });

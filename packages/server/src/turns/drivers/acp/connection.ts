@@ -12,7 +12,7 @@ import type { ProcessTracker } from "../../../processes/process-tracker.ts";
 import { bounds } from "../limits.ts";
 import { COMMANDS_MS, HELLO_MS } from "./limits.ts";
 import { Peer, type Reply, type Respond } from "./peer.ts";
-import { inMode, type Setting, settled } from "./settings.ts";
+import { changed, inMode, type Setting, settled, type Wish, withUsual } from "./settings.ts";
 
 const CLIENT = { name: "blockyard", title: "Blockyard", version: "1" };
 const CAPABILITIES = {
@@ -51,6 +51,10 @@ export class Connection {
   #listener: Listener | undefined;
   #agent: JsonObject = {};
   #session: JsonObject = {};
+  /** As it was before anything was set in it. */
+  #first: JsonObject = {};
+  /** The model and the effort that were set here. */
+  #set: Wish = {};
   #sessionId = "";
   #isGone = false;
   /** The number of its lines. */
@@ -92,6 +96,11 @@ export class Connection {
     return this.#session;
   }
 
+  /** The model and the effort to set for a turn: also back to the agent's own, because the session keeps those of the turn before. */
+  choose(wish: Wish): Wish {
+    return withUsual(wish, this.#set, this.#first, this.#session);
+  }
+
   /** The agent's abilities, from its initialization. */
   get agent(): JsonObject {
     return this.#agent;
@@ -112,7 +121,10 @@ export class Connection {
   /** Sets something, and remembers that it is so. */
   async set(setting: Setting): Promise<Reply> {
     const reply = await this.request(setting.method, setting.params);
-    if ("result" in reply) this.#session = settled(this.#session, setting, reply.result);
+    if (!("result" in reply)) return reply;
+    const before = this.#session;
+    this.#session = settled(before, setting, reply.result);
+    this.#set = { ...this.#set, ...changed(before, this.#session) };
     return reply;
   }
 
@@ -184,6 +196,7 @@ export class Connection {
     this.#sessionId = id;
     this.#options.env.after(COMMANDS_MS, this.#hasToldCommands);
     this.#session = isObject(session as JsonObject) ? (session as JsonObject) : {};
+    this.#first = this.#session;
   }
 
   #line(dir: Direction, line: string): void {

@@ -289,9 +289,10 @@ export class AcpRun implements Trial {
 
   /** Mode and model, before the agent reads the prompt. */
   async #prepare(connection: Connection): Promise<Problem | undefined> {
-    const { mode = "ask", model, effort } = this.#start.request;
+    const { mode = "ask", ...chosen } = this.#start.request;
     const refused = await this.setMode(mode);
     if (refused) return refused;
+    const { model, effort } = connection.choose(chosen);
     const unlike = connection.isGone || model === undefined ? undefined : await this.setModel(model);
     if (unlike || connection.isGone || effort === undefined) return unlike;
     return this.setEffort(effort);

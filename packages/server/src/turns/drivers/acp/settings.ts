@@ -124,6 +124,33 @@ export function modelSetting(
   return { method: "session/set_model", params: { sessionId, modelId: found.id } };
 }
 
+/** What is chosen for a turn. Empty: the agent's own. */
+export interface Wish {
+  readonly model?: string | undefined;
+  readonly effort?: string | undefined;
+}
+
+/** The model and the effort that differ. */
+export function changed(before: JsonObject, after: JsonObject): Wish {
+  const model = currentModel(after);
+  const { current: effort } = effortsIn(after);
+  return {
+    ...(model === currentModel(before) ? {} : { model }),
+    ...(effort === effortsIn(before).current ? {} : { effort }),
+  };
+}
+
+/** With the agent's own, as its session had them at `first`, for what was `set` since and is not chosen now. */
+export function withUsual({ model, effort }: Wish, set: Wish, first: JsonObject, session: JsonObject): Wish {
+  const own = set.model === undefined ? undefined : currentModel(first);
+  const { current: usual = "" } = effortsIn(first);
+  const isKept = set.effort === undefined || model !== undefined;
+  return {
+    model: model ?? (modelsIn(session).some(({ id }) => id === own) ? own : undefined),
+    effort: effort ?? (isKept || !effortsIn(session).efforts.includes(usual) ? undefined : usual),
+  };
+}
+
 /** Some agents have their modes twice: as modes, and as an option. */
 export function inMode(session: JsonObject, mode: string): JsonObject {
   const configOptions = list(session["configOptions"]).map((each) =>

@@ -204,7 +204,7 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
   const run = runIn(place, start, peer, {
     ...{ before, told: told.text, mayBeLost: session !== undefined },
     input: claudeMessage(words, randomUUID()),
-    model: kept === undefined ? undefined : request.model,
+    model: asked.model,
   });
   return { run, mayBeLost: session !== undefined, isKept: kept !== undefined };
 }

@@ -168,15 +168,17 @@ export class ClaudeRun implements Trial {
     return isProblem(answer) ? answer : undefined;
   }
 
-  async setModel(model: string): Promise<Problem | undefined> {
-    const answer = await this.#peer.request("set_model", { model });
+  /** Undefined: its own default. */
+  async setModel(model: string | undefined): Promise<Problem | undefined> {
+    const answer = await this.#peer.request("set_model", { model: model ?? null });
     if (isProblem(answer)) return answer;
     this.#peer.wanted = model;
     return undefined;
   }
 
-  async setEffort(effort: string): Promise<Problem | undefined> {
-    const answer = await this.#peer.request("apply_flag_settings", { settings: { effortLevel: effort } });
+  async setEffort(effort: string | undefined): Promise<Problem | undefined> {
+    const settings = { effortLevel: effort ?? null };
+    const answer = await this.#peer.request("apply_flag_settings", { settings });
     if (isProblem(answer)) return answer;
     this.#peer.effort = effort;
     return undefined;
@@ -228,8 +230,9 @@ export class ClaudeRun implements Trial {
     if (this.#stopping !== undefined)
       return this.#stopping === "cancelled" && this.#turn.keeps ? this.#leave() : this.#peer.child.kill();
     if (isOther) void this.setMode(mode);
-    if (model !== undefined && model !== this.#peer.wanted) void this.setModel(model);
-    if (effort !== undefined && effort !== this.#peer.effort) void this.setEffort(effort);
+    // Also back to its defaults: its process knows what was chosen for the turn before.
+    if (model !== this.#peer.wanted) void this.setModel(model);
+    if (effort !== this.#peer.effort) void this.setEffort(effort);
     this.#peer.write(input);
   }
 

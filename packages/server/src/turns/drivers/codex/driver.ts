@@ -6,7 +6,7 @@
  */
 
 import { statSync } from "node:fs";
-import { type ConversationId, isProblem, type Problem, problem } from "@blockyard/kernel";
+import { type ConversationId, isProblem, type Kernel, type Problem, problem } from "@blockyard/kernel";
 import { providers } from "@blockyard/providers";
 import { AGENTS, type Agent, type AgentRequest, childSpec, STREAM } from "../../agents.ts";
 import { fileText, NOTHING_ATTACHED, pictureFiles, readAttachments } from "../../attachments.ts";
@@ -20,6 +20,7 @@ import { commandIn } from "./commands.ts";
 import { FirstStart } from "./first-start.ts";
 import { CodexTold } from "./offers.ts";
 import { CodexRun } from "./run.ts";
+import type { Wanted } from "./settings.ts";
 
 const CODEX_ABILITIES: Abilities = {
   ...STREAM,
@@ -59,7 +60,7 @@ export function codexDriver(options: ChildOptions): Driver {
       const stamp = stampOf(options, agent, start.request);
       if (stamp !== undefined && unfit.has(stamp)) return old.start(start);
       const begin = async (isLost: boolean) => {
-        const run = await beginRun({ agent, options, starts }, start, isLost);
+        const run = await beginRun({ agent, options, starts, told }, start, isLost);
         if (isProblem(run)) return run;
         const { conversation } = start.request;
         live.set(conversation, run);
@@ -110,11 +111,12 @@ interface Place {
   readonly agent: Agent;
   readonly options: ChildOptions;
   readonly starts: FirstStart;
+  readonly told: CodexTold;
 }
 
 /** With `isLost`, all of the agent's sessions are gone. */
 async function beginRun(
-  { agent, options, starts }: Place,
+  { agent, options, starts, told: facts }: Place,
   start: TurnStart,
   isLost: boolean,
 ): Promise<CodexRun | Problem> {
@@ -133,12 +135,13 @@ async function beginRun(
   const files = pictureFiles([...told.pictures, ...given.pictures]);
   await tracker.swept;
   const confined = (await options.sandbox?.confineAgent(agent.kind, spec, files.paths)) ?? spec;
-  const { cwd, model } = asked;
+  const { cwd } = asked;
+  const chosen = await chosenOf(kernel, facts, request, asked);
   const opened = await starts.enter();
   const run = new CodexRun(options, start, {
     provider,
     spec: confined,
-    wanted: { cwd, model, effort: request.effort, mode: request.mode, sandbox: request.sandbox, session },
+    wanted: { cwd, ...chosen, mode: request.mode, sandbox: request.sandbox, session },
     command: commandIn(request.prompt),
     input: { texts: [told.text, ...given.files.map(fileText), request.prompt], picturePaths: files.paths },
     told: told.text,
@@ -147,6 +150,21 @@ async function beginRun(
   void run.ended.then(() => opened(false));
   void run.ended.then(() => files.remove());
   return run;
+}
+
+/** The model and the effort of a turn: where an earlier turn of its thread may have had others, the defaults are named. */
+async function chosenOf(
+  kernel: Kernel,
+  facts: CodexTold,
+  { conversation, effort }: TurnRequest,
+  { cwd, model, session }: AgentRequest,
+): Promise<Pick<Wanted, "model" | "effort">> {
+  const record = session === undefined ? undefined : await kernel.conversation(conversation);
+  const isSwitched = !isProblem(record) && record?.metadata.switched !== undefined;
+  const isNamed = model !== undefined && effort !== undefined;
+  const usual = isSwitched && !isNamed ? await facts.usual(cwd) : undefined;
+  const now = model ?? usual?.model;
+  return { model: now, effort: effort ?? usual?.effort(now) };
 }
 
 function requestOf(

@@ -32,6 +32,7 @@ import { CODEX_COMMANDS } from "./commands.ts";
 import { Connection } from "./connection.ts";
 import type { FirstStart } from "./first-start.ts";
 import { limits } from "./limits.ts";
+import { type Usual, usualIn } from "./usual.ts";
 
 export const LOGIN =
   "Codex is not logged in. Run `codex login` in a terminal on this machine, then send the message again.";
@@ -43,6 +44,7 @@ interface Briefing {
   readonly servers: readonly AgentServer[];
   readonly limits: readonly AccountLimit[];
   readonly login: Login;
+  readonly usual: Usual;
   /** Its models are OpenAI's: others cannot be checked. */
   readonly isOpenai: boolean;
 }
@@ -71,6 +73,12 @@ export class CodexTold {
       ...{ models, commands: [...CODEX_COMMANDS, ...skills], servers, ...turns },
       ...(told.limits.length === 0 ? {} : { limits: told.limits }),
     };
+  }
+
+  /** Asked apart from turns, whose traffic is stored: the configuration may hold secrets. */
+  async usual(cwd: string): Promise<Usual | undefined> {
+    const told = await this.#in(cwd, limits.offersMs);
+    return isProblem(told) ? undefined : told.usual;
   }
 
   async login(): Promise<Login> {
@@ -142,8 +150,9 @@ export class CodexTold {
   async #tell(talk: Connection, cwd: string): Promise<Briefing | Problem> {
     talk.notify("initialized", {});
     const ask = (method: string, params: JsonObject) => talk.request(method, params, limits.answerMs);
-    const [models, account, skills, servers, rates] = await Promise.all([
+    const [models, config, account, skills, servers, rates] = await Promise.all([
       ask("model/list", {}),
+      ask("config/read", { includeLayers: false, cwd }),
       ask("account/read", { refreshToken: false }),
       ask("skills/list", { cwds: [cwd] }),
       ask("mcpServerStatus/list", { detail: "toolsAndAuthOnly" }),
@@ -156,6 +165,7 @@ export class CodexTold {
       servers: isProblem(servers) ? [] : serversIn(servers),
       limits: isProblem(rates) ? [] : limitsIn(rates["rateLimits"]),
       login: loginIn(account),
+      usual: usualIn(isProblem(config) ? {} : config, models),
       isOpenai: !isProblem(account) && account["requiresOpenaiAuth"] === true,
     };
   }

@@ -13,7 +13,7 @@
 
 import type { Block } from "../model/block.ts";
 import type { Conversation, Turn } from "../model/conversation.ts";
-import type { BlockId, ConversationId } from "../model/ids.ts";
+import type { AgentId, BlockId, ConversationId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Kind, Status } from "../model/kind.ts";
 import type { Op } from "../model/op.ts";
@@ -86,6 +86,8 @@ export interface Compacted {
   readonly state?: Uint8Array;
   /** Append anchors of agents at the compaction. */
   readonly anchors: { readonly [agent: string]: string };
+  /** Whose splices it contains. Absent: compacted by an earlier version, and nobody knows. */
+  readonly editors?: readonly AgentId[];
 }
 
 export interface ConversationQuery {

@@ -238,7 +238,10 @@ export const contract: readonly ContractCheck[] = [
       await script.commit(store);
       const record = script.block(block);
       const state = Uint8Array.from([1, 2, 3]);
-      const compacted = { version: first.version, text: "ab", state, anchors: { ada: "YW4=" } };
+      const compacted = {
+        ...{ version: first.version, text: "ab", state },
+        ...{ anchors: { ada: "YW4=" }, editors: ["ada"] },
+      };
       const kept = structured(compacted);
       await store.compact(block, compacted);
       state.fill(0);

@@ -12,7 +12,7 @@ import { isEnded } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem } from "../model/problem.ts";
 import type { Env } from "../ports/env.ts";
-import type { BlockLog, LogPoint, Store } from "../ports/store.ts";
+import type { BlockLog, Compacted, LogPoint, Store } from "../ports/store.ts";
 import { BlockText } from "../text/block-text.ts";
 import type { TextCache } from "../text/text-cache.ts";
 
@@ -66,6 +66,7 @@ export class Compaction {
       text: part.value.toString(),
       state: part.merge.state(),
       anchors: part.anchors,
+      ...editorsOf(log, until),
     };
     const failed = await this.#ask(async () => {
       await this.#blocks.store.compact(id, compacted);
@@ -91,6 +92,13 @@ export class Compaction {
     }
     return compacted;
   }
+}
+
+/** Who has changed what is compacted, as far as an earlier compaction knows. */
+function editorsOf({ compacted, ops }: BlockLog, until: number): Pick<Compacted, "editors"> {
+  if (compacted !== undefined && compacted.editors === undefined) return {};
+  const now = ops.filter(({ version, body }) => version <= until && body.type === "splice");
+  return { editors: [...new Set([...(compacted?.editors ?? []), ...now.map(({ agent }) => agent)])] };
 }
 
 /** The last version to compact: the one before the oldest undo step that is kept. */

@@ -21,7 +21,12 @@ export async function isEditedSince(
 ): Promise<boolean | Problem> {
   const since = await kernel.log(block.id, { seq });
   if (isProblem(since)) return since;
-  if (since.compacted) return true; // the author is no longer known
+  if (since.compacted) {
+    const { editors } = since.compacted;
+    // Nobody knows who made it, or one of the others.
+    if (editors === undefined || editors.some((by) => block.role === "user" || by !== block.agent))
+      return true;
+  }
   if (!since.ops.some((op) => isForeign(block, op))) return false;
   const log = await kernel.log(block.id, { version: 0 });
   if (isProblem(log)) return log;

@@ -50,10 +50,9 @@ export async function editorsOf(
   if (!promoted) return [];
   const log = await kernel.log(id, { version: since });
   if (isProblem(log)) return log;
-  const editors = log.ops
-    .filter((op) => op.agent !== agent && op.body.type === "splice")
-    .map((op) => op.agent);
-  return [...new Set(log.compacted ? [UNKNOWN, ...editors] : editors)];
+  const older = log.compacted === undefined ? [] : (log.compacted.editors ?? [UNKNOWN]);
+  const later = log.ops.filter(({ body }) => body.type === "splice").map((op) => op.agent);
+  return [...new Set([...older, ...later])].filter((editor) => editor !== agent);
 }
 
 /** The context with its editors and authors, as far as they are neither the person nor an agent that runs here. */

@@ -108,12 +108,14 @@ export function storedRaw(tables: Tables, head: RawHead): Uint8Array[] {
   return chunks.map((chunk) => tables.dictionaries.unpack(chunk));
 }
 
-export function packCompacted({ text, anchors, state }: Compacted): Uint8Array {
+/** The text, the anchors, and what follows as bits: the CRDT state, the editors. */
+export function packCompacted({ text, anchors, state, editors }: Compacted): Uint8Array {
   const writer = new ByteWriter(text.length + 64);
   writer.string(text);
   writer.json(anchors);
-  writer.varint(state === undefined ? 0 : 1);
+  writer.varint((state === undefined ? 0 : HAS_STATE) | (editors === undefined ? 0 : HAS_EDITORS));
   if (state !== undefined) writer.bytes(state);
+  if (editors !== undefined) writer.json(editors);
   return compress(writer.view());
 }
 
@@ -121,10 +123,16 @@ export function unpackCompacted({ version, body }: CompactedRow): Compacted {
   const reader = new ByteReader(decompress(body));
   const text = reader.string();
   const anchors = reader.json<{ readonly [agent: string]: string }>();
-  return reader.varint() === 0
-    ? { version, text, anchors }
-    : { version, text, anchors, state: reader.bytes() };
+  const has = reader.varint();
+  return {
+    ...{ version, text, anchors },
+    ...(has & HAS_STATE ? { state: reader.bytes() } : {}),
+    ...(has & HAS_EDITORS ? { editors: reader.json<readonly string[]>() } : {}),
+  };
 }
+
+const HAS_STATE = 1;
+const HAS_EDITORS = 2;
 
 function flushConversation(tables: Tables, head: ConversationHead): void {
   const { row, record, pending } = head;

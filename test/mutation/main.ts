@@ -9,6 +9,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ACCESS_MUTATIONS } from "./access-mutations.ts";
+import { ASK_MUTATIONS } from "./ask-mutations.ts";
 import { copySources } from "./copy.ts";
 import { ESCAPE_MUTATIONS } from "./escape-mutations.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
@@ -30,6 +31,7 @@ const chosen = [
   ...SAFETY_MUTATIONS,
   ...ESCAPE_MUTATIONS,
   ...USE_MUTATIONS,
+  ...ASK_MUTATIONS,
 ].filter(({ name }) => words.length === 0 || words.some((word) => name.startsWith(word)));
 /** What the tests of an entry say of the unchanged sources, by what is run. */
 const unchanged = new Map<string, Result>();

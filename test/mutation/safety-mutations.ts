@@ -321,8 +321,8 @@ export const SAFETY_MUTATIONS: readonly Mutation[] = [
   {
     name: "rules: every verb may vary",
     file: "packages/server/src/turns/rules/first-words.ts",
-    find: "program.verbs?.has(verb) === false || ",
-    replace: "",
+    find: "return verbs?.has(verb) ?? nouns === undefined;",
+    replace: "return verbs?.has(verb) !== nouns;",
     tests: ["packages/server/src/turns/rules/rules.test.ts"],
     projects: unit,
     only: "D60",
@@ -357,7 +357,7 @@ export const SAFETY_MUTATIONS: readonly Mutation[] = [
   {
     name: "rules: a repository of a folder below is obeyed",
     file: "packages/server/src/turns/rules/pattern.ts",
-    find: "    if (folder !== cwd && OBEYS_REPOSITORY.has(program)) return false;\n",
+    find: "OBEYS_REPOSITORY.has(basename(program)) || ",
     replace: "",
     tests: ["packages/server/src/turns/rules/rules.test.ts"],
     projects: unit,
@@ -375,7 +375,7 @@ export const SAFETY_MUTATIONS: readonly Mutation[] = [
   {
     name: "rules: what else a call asks for is not looked at",
     file: "packages/server/src/turns/rules/rules.ts",
-    find: "    if (!isAllCompared(ask)) return undefined;\n",
+    find: "    if (!isAllCompared(ask) || !this.#isGrounded(subject, cwd)) return undefined;\n",
     replace: "",
     tests: ["packages/server/src/turns/rules/rules.test.ts"],
     projects: unit,

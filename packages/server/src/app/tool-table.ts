@@ -43,6 +43,7 @@ import { SearchPool } from "../search/pool.ts";
 import { SEARCH_PROGRAM } from "../stores/sqlite/search/program.ts";
 import type { Log } from "../system/log.ts";
 import { oneAnswer, type ToolAnswer } from "../system/streamed-answer.ts";
+import { hasRemote } from "../trust/git-remote.ts";
 import { trustTools } from "../trust/tools.ts";
 import { Trust } from "../trust/trust.ts";
 import { AGENTS } from "../turns/agents.ts";
@@ -150,7 +151,7 @@ export class Tools {
     this.secrets = config.redactIngest ? new Secrets() : undefined;
     const { sandbox, secrets } = this;
     const prices = new Prices(config.home);
-    const rules = new Rules(config.home, kernel.env);
+    const rules = new Rules(config.home, kernel.env, hasRemote);
     const trust = new Trust(config.home, config.root, () => kernel.env.now());
     const place = {
       kernel,

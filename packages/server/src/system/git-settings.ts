@@ -6,6 +6,8 @@
 /** A setting as `section.key = value`. */
 export interface GitSetting {
   readonly name: string;
+  /** What the section is about: `origin` in `[remote "origin"]`. */
+  readonly of?: string;
   readonly value: string;
 }
 
@@ -14,13 +16,17 @@ export function settingsIn(text: string): readonly GitSetting[] {
   const reader = new ConfigReader(text.replaceAll("\r\n", "\n"));
   const settings: GitSetting[] = [];
   let section = "";
+  let about: { readonly of?: string } = {};
   while (reader.more()) {
     const head = reader.take(SECTION);
-    if (head) section = /^\s*([^\s".]*)/.exec(head[1] ?? "")?.[1]?.toLowerCase() ?? "";
-    else {
+    if (head) {
+      section = /^\s*([^\s".]*)/.exec(head[1] ?? "")?.[1]?.toLowerCase() ?? "";
+      const quoted = /"(.*)"/.exec(head[1] ?? "")?.[1];
+      about = quoted === undefined ? {} : { of: quoted.replace(/\\(.)/g, "$1") };
+    } else {
       const key = reader.take(KEY)?.[0];
       if (key === undefined) reader.skip();
-      else settings.push({ name: `${section}.${key.toLowerCase()}`, value: reader.value() });
+      else settings.push({ name: `${section}.${key.toLowerCase()}`, ...about, value: reader.value() });
     }
   }
   return settings;

@@ -11,7 +11,7 @@ import { guardOfName } from "../../files/guarded-path.ts";
 import { LOOSE_WORDS, OFFERED_PATTERNS } from "../limits.ts";
 import { type Command, commandsIn, looseWords } from "./command-words.ts";
 import type { Pattern } from "./contract.ts";
-import { firstWords, isMoreThanItsVerb, runsItsWords } from "./first-words.ts";
+import { firstWords, isMoreThanItsVerb, isOthersCode, isRemote, runsItsWords } from "./first-words.ts";
 
 /**
  * The pattern of a rule made from this; empty if none can be made. `cwd`: the folder of the conversation. `isExact`:
@@ -101,19 +101,30 @@ export function denies(pattern: Pattern, subject: AskSubject, cwd: string): bool
  * Whether each of several commands does what it does alone. Piping into a program that executes its input does not; nor
  * does anything after a change of the shell itself, or of its folder to one outside. Commands that obey a repository
  * count only in the conversation's folder: a folder below may be made into a repository of its own, with unseen hooks
- * and settings.
+ * and settings. So do programs and scripts that are named by a path: elsewhere, that path is another file. Nothing counts
+ * in a folder with the code of others.
  */
 function areApart(commands: readonly Command[], cwd: string, from = cwd): boolean {
   let folder = from;
   for (const { words, isPiped } of commands) {
     const [program = "", to, ...more] = words;
     if (isPiped && !FILTERS.has(program)) return false;
-    if (folder !== cwd && OBEYS_REPOSITORY.has(program)) return false;
+    if (folder !== cwd && (isOthersCode(relative(cwd, folder)) || dependsOnFolder(program))) return false;
     if (commands.length === 1 || program !== "cd") continue;
     folder = resolve(folder, to ?? "/");
     if (more.length > 0 || to?.startsWith("-") === true || !within(cwd, folder)) return false;
   }
   return true;
+}
+
+/** Whether one of its programs reaches git's remote. */
+export function asksRemote(command: string): boolean {
+  return commandsIn(command)?.some(({ words }) => isRemote(words)) === true;
+}
+
+function dependsOnFolder(program: string): boolean {
+  const isRelative = program.includes("/") && !isAbsolute(program);
+  return isRelative || OBEYS_REPOSITORY.has(basename(program)) || runsItsWords(program);
 }
 
 const OBEYS_REPOSITORY = new Set(["git", "gh", "glab"]);

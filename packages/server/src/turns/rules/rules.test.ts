@@ -246,7 +246,7 @@ const TRICKS: readonly [string, string][] = [
   ["gradle test", "--init-script --project-dir --gradle-user-home --include-build -I -p -g -b -D -P"],
   ["mvn test", "--file --settings --global-settings -f -s -D"],
   ["terraform plan", "-out -var-file -state -generate-config-out"],
-  ["pip install a", "--index-url --target --requirement --config-settings -r -t -e -i"],
+  ["pip install", "--index-url --target --requirement --config-settings -r -t -e -i"],
   ["dotnet test", "--settings --logger --property --test-adapter-path -p -s"],
 ];
 
@@ -307,7 +307,7 @@ it.each<[string, JsonObject | undefined, boolean]>([
   ["a command in words", { command: ["rm", "-rf", "/"] }, false],
   ["no command: only a title says so", { script: "rm -rf /" }, false],
 ])("[D60] a rule answers an ask with %s: %s", (_, input, isAnswered) => {
-  const rules = new Rules(mkdtempSync(join(home, "asked-")), new VirtualEnv(5));
+  const rules = new Rules(mkdtempSync(join(home, "asked-")), new VirtualEnv(5), () => true);
   const ask: Ask = {
     ...{ id: "1", kind: "permission", state: "asked" },
     subject: { type: "command", command: "npm test", cwd: "/w" },
@@ -324,7 +324,7 @@ it.each<[string, JsonObject | undefined, boolean]>([
 });
 
 it("[D60] edits that request additional rights are covered by no rule", () => {
-  const rules = new Rules(mkdtempSync(join(home, "rights-")), new VirtualEnv(6));
+  const rules = new Rules(mkdtempSync(join(home, "rights-")), new VirtualEnv(6), () => true);
   rules.set("root", { effect: "allow", conversation: "c", pattern: { type: "path", folder: "/w" } });
   const subject: AskSubject = { type: "diff", diff: "", paths: ["/w/a.ts"] };
   const decided = (input?: JsonObject) =>
@@ -337,23 +337,23 @@ it("[D60] edits that request additional rights are covered by no rule", () => {
 
 it("[D61] an agent's own words for a rule that is stored here allow no more than they say", () => {
   const kept = (label: string) => {
-    const rules = new Rules(mkdtempSync(join(home, "label-")), new VirtualEnv(7));
+    const rules = new Rules(mkdtempSync(join(home, "label-")), new VirtualEnv(7), () => true);
     const suggestions = [{ id: "1", label, scope: "conversation", native: {} }] as const;
     const ask: Ask = {
       id: "1",
       kind: "permission",
       state: "asked",
-      subject: command("git push"),
+      subject: command("git commit"),
       suggestions,
     };
     rules.keep("root", ask, "1", { conversation: "c", cwd: home });
-    return ["git push", "git push origin main"].map(
+    return ["git commit", "git commit --amend"].map(
       (text) =>
         rules.decide({ kind: "permission", subject: command(text) }, { conversation: "c", cwd: home })?.allow,
     );
   };
-  expect(kept("Allow `git push …` in this conversation")).toEqual([true, true]);
-  expect(kept("Allow `git push` in this conversation")).toEqual([true, undefined]);
+  expect(kept("Allow `git commit …` in this conversation")).toEqual([true, true]);
+  expect(kept("Allow `git commit` in this conversation")).toEqual([true, undefined]);
   expect(kept("Yes, for this session")).toEqual([true, undefined]);
 });
 
@@ -414,7 +414,7 @@ it("[D60] edits are allowed in a folder, never of guarded files, never outside",
   mkdirSync(join(work, "src"), { recursive: true });
   writeFileSync(join(work, "src", "a.ts"), "");
   symlinkSync(home, join(work, "src", "out"));
-  const rules = new Rules(home, new VirtualEnv(1));
+  const rules = new Rules(home, new VirtualEnv(1), () => true);
   const asked = (path: string): Ask => ({
     ...{ id: "1", kind: "permission", state: "asked" },
     subject: { type: "diff", diff: "", paths: [path] },
@@ -438,12 +438,12 @@ it("[D60] edits are allowed in a folder, never of guarded files, never outside",
 
 it("[D61] a deny wins; rules belong to their workspace, can be changed and removed, and outlive the server", () => {
   const env = new VirtualEnv(2);
-  const rules = new Rules(home, env);
+  const rules = new Rules(home, env, () => true);
   const pattern: Pattern = { type: "command", words: ["npm", "test"] };
   const allow = rules.set("root", { effect: "allow", workspace: home, pattern });
   if (isProblem(allow)) throw new Error(allow.message);
   const ask = { kind: "permission", subject: command("npm test") } as const;
-  const decide = (cwd: string) => new Rules(home, env).decide(ask, { conversation: "c", cwd });
+  const decide = (cwd: string) => new Rules(home, env, () => true).decide(ask, { conversation: "c", cwd });
   expect(decide(home)).toEqual({ allow: true, by: "root", words: "`npm test …` in this workspace" });
   expect(decide(join(home, "work"))?.allow).toBe(true);
   expect(decide(tmpdir())).toBeUndefined();
@@ -462,7 +462,7 @@ it("[D61] a deny wins; rules belong to their workspace, can be changed and remov
 });
 
 it("[D61] an agent's suggestion does not pass for a rule of ours", () => {
-  const rules = new Rules(home, new VirtualEnv(4));
+  const rules = new Rules(home, new VirtualEnv(4), () => true);
   const base: Ask = { id: "1", kind: "permission", state: "asked", subject: command("npm test") };
   const own = rules.suggestions(base, home);
   expect(own.map(({ id }) => id)).toEqual(["rule-conversation", "rule-workspace", "rule-deny"]);
@@ -472,7 +472,7 @@ it("[D61] an agent's suggestion does not pass for a rule of ours", () => {
 });
 
 it("[D61] an agent's own offer is not repeated; no rule answers a question", () => {
-  const rules = new Rules(home, new VirtualEnv(3));
+  const rules = new Rules(home, new VirtualEnv(3), () => true);
   const base: Ask = { id: "1", kind: "permission", state: "asked", subject: command("npm test") };
   const own = { id: "0", label: "Bash(npm test *)", scope: "workspace" } as const;
   expect(

@@ -22,7 +22,8 @@ import { writePrivate } from "../../system/private-file.ts";
 import { MAX_RULES } from "../limits.ts";
 import { isAllCompared } from "./asked-input.ts";
 import { type Pattern, patternSchema } from "./contract.ts";
-import { allows, denies, patternsOf, patternWords, within } from "./pattern.ts";
+import { REMOTE } from "./first-words.ts";
+import { allows, asksRemote, denies, patternsOf, patternWords, within } from "./pattern.ts";
 
 const ruleSchema = z.strictObject({
   id: z.string(),
@@ -57,11 +58,16 @@ const OWN = {
   deny: "rule-deny",
 } as const;
 
+/** Whether git knows a remote by this name in a folder. */
+type HasRemote = (folder: string, name: string) => boolean;
+
 export class Rules {
   readonly #file: string;
   readonly #env: Pick<Env, "now" | "random">;
+  readonly #hasRemote: HasRemote;
 
-  constructor(home: string, env: Env) {
+  constructor(home: string, env: Env, hasRemote: HasRemote) {
+    this.#hasRemote = hasRemote;
     this.#file = join(home, "rules.json");
     this.#env = env;
   }
@@ -104,7 +110,7 @@ export class Rules {
     const here = this.#read().filter((rule) => countsIn(rule, place.conversation, cwd));
     const denied = here.find(({ effect, pattern }) => effect === "deny" && denies(pattern, subject, cwd));
     if (denied !== undefined) return { allow: false, by: denied.by, words: wordsOf([denied], cwd) };
-    if (!isAllCompared(ask)) return undefined;
+    if (!isAllCompared(ask) || !this.#isGrounded(subject, cwd)) return undefined;
     const leave = here.filter(({ effect }) => effect === "allow");
     const patterns = leave.map(({ pattern }) => pattern);
     if (!allows(patterns, subject, cwd)) return undefined;
@@ -133,7 +139,7 @@ export class Rules {
     const subject = grounded(asked, cwd);
     const offered = (scope: AskSuggestion["scope"]) =>
       suggestions.some((each) => each.scope === scope && each.deny !== true && !isOther(each));
-    const leave = isAllCompared(ask) ? patternsOf(subject, cwd, false) : [];
+    const leave = isAllCompared(ask) && this.#isGrounded(subject, cwd) ? patternsOf(subject, cwd, false) : [];
     const refusal = patternsOf(subject, cwd, true);
     const words = leave.map((pattern) => patternWords(pattern, cwd)).join(" and ");
     const refused = refusal.map((pattern) => patternWords(pattern, cwd)).join(" and ");
@@ -180,6 +186,12 @@ export class Rules {
       made.push(rule);
     }
     return made;
+  }
+
+  /** Whether what it names is what a rule takes it for: git's `origin`, and no folder of that name. */
+  #isGrounded(subject: AskSubject | undefined, cwd: string): boolean {
+    if (subject?.type !== "command" || !asksRemote(subject.command)) return true;
+    return this.#hasRemote(subject.cwd ?? cwd, REMOTE);
   }
 
   /** An unreadable file means no rules: everything needs approval. */

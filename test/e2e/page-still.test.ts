@@ -313,22 +313,24 @@ describe("what the user looks at", () => {
       await page.keyboard.press("Escape");
       await page.keyboard.press("G");
       await frames(page, 12);
-      // Up by less than the list has gone down, before the browser tells of either.
-      const put = page.evaluate((presses) => {
+      // Up by less than the list has gone down, before the browser tells of either. It watches before the text is sent: a
+      // loaded machine may bring the text first.
+      const watcher = await page.evaluateHandle((presses) => {
         const list = document.querySelector(".list") as HTMLElement;
-        return new Promise<number>((done) => {
-          const watcher = new MutationObserver(() => {
-            watcher.disconnect();
+        const put = new Promise<number>((done) => {
+          const observer = new MutationObserver(() => {
+            observer.disconnect();
             list.scrollTop -= 40;
             const top = list.scrollTop;
             if (presses) document.querySelector<HTMLElement>(".gathered-line")?.click();
             done(top);
           });
-          watcher.observe(list, { subtree: true, attributes: true, attributeFilter: ["style"] });
+          observer.observe(list, { subtree: true, attributes: true, attributeFilter: ["style"] });
         });
+        return { put };
       }, isPressed);
       await grow();
-      const top = await put;
+      const top = await watcher.evaluate(({ put }) => put);
       for (let i = 0; i < 4; i++) {
         await grow();
         await frames(page, 6);

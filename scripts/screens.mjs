@@ -4,6 +4,7 @@
  *   node scripts/run.mjs scripts/screens.mjs                        the pictures of docs/screens
  *   node scripts/run.mjs scripts/screens.mjs --gallery              every state, in both themes, at three widths, in dist/gallery
  *   node scripts/run.mjs scripts/screens.mjs --gallery home costs   only these
+ *   … --looks light-phone,dark-wide                               only these themes and widths
  *   … --out <folder>                                                the gallery somewhere else
  *   … --axe                                                         also what axe finds in each, in both themes, narrow and wide;
  *                                                                   and targets that are too small for a finger
@@ -15,6 +16,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { axeFindings } from "../test/e2e/page/axe.ts";
+import { edgeStates, fillEdges, fillMany } from "../test/e2e/page/edges.ts";
 import { fill, firstStart, openShowcase } from "../test/e2e/page/showcase.ts";
 import { FIRST_START, statesOf } from "../test/e2e/page/states.ts";
 import { smallTargets } from "../test/e2e/page/targets.ts";
@@ -44,7 +46,10 @@ const REACHED_MS = 8_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { gallery: { type: "boolean" }, axe: { type: "boolean" }, out: { type: "string" } },
+  options: {
+    ...{ gallery: { type: "boolean" }, axe: { type: "boolean" } },
+    ...{ out: { type: "string" }, looks: { type: "string" } },
+  },
 });
 const under = (/** @type {string} */ path) => fileURLToPath(new URL(`../${path}/`, import.meta.url));
 const folder = values.out ?? under(values.gallery ? "dist/gallery" : "docs/screens");
@@ -54,9 +59,15 @@ let wrong = 0;
 const showcase = await openShowcase();
 const first = await firstStart(showcase);
 await drawAll([FIRST_START]);
-const states = statesOf(showcase, { ...first, ...(await fill(showcase)) });
-await drawAll(states);
-if (values.gallery) writeIndex([FIRST_START, ...states].map(({ name }) => name));
+const states = [FIRST_START, ...statesOf(showcase, { ...first, ...(await fill(showcase)) })];
+await drawAll(states.slice(1));
+if (values.gallery) {
+  const edges = edgeStates(await fillEdges(showcase));
+  await drawAll(edges);
+  const many = await fillMany(showcase);
+  await drawAll(many);
+  writeIndex([...states, ...edges, ...many].map(({ name }) => name));
+}
 await showcase.close();
 process.exit(wrong === 0 ? 0 : 1);
 
@@ -115,8 +126,11 @@ function report(picture, what) {
 /** @returns {readonly (readonly [Theme, Width])[]} */
 function looks() {
   const widths = /** @type {Width[]} */ (Object.keys(WIDTHS));
+  const wanted = values.looks?.split(",");
   return /** @type {const} */ (["light", "dark"]).flatMap((theme) =>
-    widths.map((width) => /** @type {const} */ ([theme, width])),
+    widths
+      .filter((width) => wanted === undefined || wanted.includes(`${theme}-${width}`))
+      .map((width) => /** @type {const} */ ([theme, width])),
   );
 }
 

@@ -123,21 +123,21 @@ export type Filled = Awaited<ReturnType<typeof fill>>;
 /** A conversation in every other state. */
 export async function fill(showcase: Showcase) {
   const { kernel, root } = showcase;
-  const played = (options: Played) => play(showcase, options);
+  const play = (options: Played) => played(showcase, options);
   const asked = (prompt: string, steps: readonly Step[], more = {}) => ask(showcase, prompt, steps, more);
-  const markdown = await played({
+  const markdown = await play({
     ...{ provider: "claude", name: "claude/text-markdown", title: "Explain the release plan" },
     prompt: "What is in the next release, and what could go wrong?",
   });
-  const terminal = await played({
+  const terminal = await play({
     ...{ provider: "claude", name: "claude/bash-ansi", title: "Print in colours" },
     prompt: "Run the colour check of the terminal.",
   });
-  const command = await played({
+  const command = await play({
     ...{ provider: "codex-app-server", name: "codex-app-server/command-ticks", title: "Wait for the queue" },
     until: 22,
   });
-  const streaming = await played({
+  const streaming = await play({
     ...{ provider: "claude", name: recordingPath("claude-shop"), title: "Look into the lost cent" },
     prompt: "A 90 % voucher on €10.00 costs the customer €0.99 instead of €1.00. Find out why and fix it.",
     until: -8,
@@ -216,9 +216,10 @@ async function earlierTurns(showcase: Showcase): Promise<void> {
   });
 }
 
-async function play(showcase: Showcase, played: Played): Promise<string> {
-  const { name, until } = played;
-  const { conversation, stream } = await listen(showcase, played);
+/** A recording, played up to a line or to its end. */
+export async function played(showcase: Showcase, recording: Played): Promise<string> {
+  const { name, until } = recording;
+  const { conversation, stream } = await listen(showcase, recording);
   const path = resolve(FIXTURES, name.endsWith(".jsonl") ? name : `${name}.jsonl`);
   const lines = readFileSync(path, "utf8").split("\n");
   for (const line of lines.slice(0, until)) await stream.push(Buffer.from(`${line}\n`));
@@ -246,7 +247,7 @@ async function listen(showcase: Showcase, played: Omit<Played, "name" | "until">
 }
 
 /** A turn that was asked for here, up to where it asks back, ends or stays. */
-async function ask(
+export async function ask(
   showcase: Showcase,
   prompt: string,
   steps: readonly Step[],

@@ -56,7 +56,7 @@ export function statesOf(showcase: Showcase, of: Shown): readonly State[] {
   ];
 }
 
-function seen(name: string) {
+export function seen(name: string) {
   return async (page: Page) => {
     const ask = page.getByRole("region", { name });
     await ask.waitFor();
@@ -78,7 +78,7 @@ function pane(tab: string) {
   };
 }
 
-function command(words: string) {
+export function command(words: string) {
   return async (page: Page) => {
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Commands" }).fill(words);

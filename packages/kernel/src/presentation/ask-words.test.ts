@@ -54,7 +54,21 @@ describe("an answered ask in words", () => {
         ...{ kind: "permission", state: "allowed", answeredBy: "ann", answer: { suggestion: "1" } },
         suggestions: [{ id: "1", label: "Allow ls in this workspace", scope: "workspace" }],
       },
-      "You allowed this: Allow ls in this workspace",
+      "You allowed ls in this workspace",
+    ],
+    [
+      {
+        ...{ kind: "permission", state: "allowed", answeredBy: "bob", message: "but no more" },
+        ...{ answer: { suggestion: "1" }, suggestions: [{ id: "1", label: "Allow once" }] },
+      },
+      "bob allowed this: but no more",
+    ],
+    [
+      {
+        ...{ kind: "permission", state: "allowed", answeredBy: "ann", answer: { suggestion: "1" } },
+        suggestions: [{ id: "1", label: "Yes, and don't ask again" }],
+      },
+      "You allowed this: Yes, and don't ask again",
     ],
     [
       {

@@ -19,6 +19,8 @@ export function askWords(ask: Ask, self?: string, reason?: Reason): string {
   }
   const who = answeredBy !== undefined && answeredBy === self ? "You" : answeredBy;
   const what = rule === undefined ? whoDid(ask, who) : `${capital(verbOf(ask))} by the rule ${rule}`;
+  const allowed = rule === undefined && who !== undefined ? allowedIn(ask) : undefined;
+  if (allowed !== undefined) return [`${who} allowed ${allowed}`, message].filter((each) => each).join(": ");
   const said = [answersIn(ask), message].filter((each) => each !== undefined && each !== "").join(". ");
   return said === "" ? what : `${what}: ${said}`;
 }
@@ -30,6 +32,14 @@ function whoDid(ask: Ask, who: string | undefined): string {
     return hasPlan(ask) ? `${who} approved this plan` : `${who} let the agent leave plan mode`;
   if (ask.kind === "plan" && ask.state === "denied") return `${who} asked to keep planning`;
   return ask.state === "answered" ? `${who} answered` : `${who} ${verb} this`;
+}
+
+/** What a further answer allowed, in its own words: an answer "Allow edits in src/" says behind "allowed" only "edits in src/". */
+function allowedIn({ kind, state, answer, suggestions = [] }: Ask): string | undefined {
+  const taken = suggestions.find(({ id }) => id === answer?.suggestion);
+  if (kind !== "permission" || state !== "allowed" || taken === undefined) return undefined;
+  const words = answerLabel(taken);
+  return /^Allow(?: once)?$/i.test(words) ? "this" : /^Allow (.+)$/s.exec(words)?.[1];
 }
 
 /** In the place of a plan that an agent did not give. */

@@ -25,7 +25,9 @@ export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactN
         <AskedDiffs diff={subject.diff} paths={subject.paths} name={`${block.id}:asked`} />
         {input !== undefined && (
           <details>
-            <summary className="dim">Exact input</summary>
+            <summary className="dim">
+              <Icon name="chevron" /> Exact input
+            </summary>
             <Exact text={JSON.stringify(input, null, 2)} />
           </details>
         )}

@@ -9,7 +9,7 @@ const THEMES = ["light", "dark"] as const;
 const TEXT = 4.5;
 const MARK = 3;
 
-const SURFACES = ["bg", "side", "raised", "sunk", "well", "hover"];
+const SURFACES = ["bg", "side", "raised", "sunk", "well", "hover", "chip"];
 const STATES = ["needs", "running", "failed", "stopped"];
 const SYNTAX = ["keyword", "string", "constant", "comment", "function", "parameter", "link"].map(
   (t) => `t-${t}`,

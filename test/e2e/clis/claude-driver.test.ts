@@ -141,6 +141,19 @@ describe.skipIf(why !== "")(`Claude Code over its control protocol${why}`, () =>
     expect(await lab.turn(conversation, "What was it?", [say("Both.")])).toMatchObject({ status: "done" });
     expect(lastRequest()).toContain("Remember the plum");
     expect(lastRequest()).toContain("And the pear, from the terminal");
+    // The conversation says so, once, without the words: anything that runs here could write them.
+    const notices = async () =>
+      (await lab.blocks(conversation)).filter(({ metadata }) => metadata.notice === "elsewhere");
+    expect((await notices()).map(({ role, content }) => [role, content])).toEqual([
+      [
+        "system",
+        expect.stringMatching(
+          /^This session went on in another program: 1 prompt and 1 answer\..*claude --resume /,
+        ),
+      ],
+    ]);
+    await lab.turn(conversation, "And now?", [say("Nothing else.")]);
+    expect(await notices()).toHaveLength(1);
   });
 
   it("[D52] a rule that was suggested is kept: the next call of its kind is not asked", async () => {

@@ -30,12 +30,13 @@ import { SecondTry } from "../../second-try.ts";
 import { TurnCost } from "../../turn-cost.ts";
 import { IdleAgents } from "../idle-agents.ts";
 import { bounds } from "../limits.ts";
+import { noteElsewhere } from "./elsewhere.ts";
 import { claudeMessage } from "./message.ts";
 import { loginOf, modelRefusal, offersOf } from "./offers.ts";
 import { ClaudePeer } from "./peer.ts";
 import { ClaudeRest } from "./rest.ts";
 import { ClaudeRun } from "./run.ts";
-import { isContinuedElsewhere } from "./session-file.ts";
+import { saidElsewhere } from "./session-file.ts";
 
 const CLAUDE_ABILITIES: Abilities = {
   resumes: true,
@@ -201,6 +202,8 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
   const before = session === undefined ? undefined : await counted(kernel, start, session);
   const unwritten = await wakes(peer);
   if (unwritten) return unwritten;
+  if (session !== undefined && cut === undefined)
+    await noteElsewhere(kernel, start, { env: options.env, cwd: asked.cwd, session });
   const run = runIn(place, start, peer, {
     ...{ before, told: told.text, mayBeLost: session !== undefined },
     input: claudeMessage(words, randomUUID()),
@@ -215,7 +218,7 @@ async function staleIn({ idle, options }: Place, conversation: ConversationId): 
   for (const peer of idle.of(conversation)) {
     const { session, said, cwd, isBusy } = peer;
     if (session === undefined || said === undefined || isBusy) continue;
-    if (await isContinuedElsewhere({ env: options.env, cwd, session }, said)) stale.add(peer);
+    if (await saidElsewhere({ env: options.env, cwd, session }, said)) stale.add(peer);
   }
   return stale;
 }

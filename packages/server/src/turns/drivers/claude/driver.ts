@@ -196,8 +196,9 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
     !stale.has(peer) &&
     !peer.isClosed;
   const kept = idle.take(request.conversation, fits);
-  const peer = kept ?? (await startPeer(place, asked));
+  const peer = kept ?? (await startPeer(place, await withUsual(kernel, request, asked)));
   if (isProblem(peer)) return peer;
+  if (kept === undefined) peer.wanted = asked.model;
   const words = { prompt: asked.prompt, attached, ...(told.text === "" ? {} : { told: told.text }) };
   const before = session === undefined ? undefined : await counted(kernel, start, session);
   const unwritten = await wakes(peer);
@@ -211,6 +212,23 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
   });
   return { run, mayBeLost: session !== undefined, isKept: kept !== undefined };
 }
+
+type Asked = ReturnType<typeof requestOf>;
+
+/** A resumed session has the model that was chosen last, unless another one is named. */
+async function withUsual(
+  kernel: Kernel,
+  { conversation }: TurnStart["request"],
+  asked: Asked,
+): Promise<Asked> {
+  if (asked.session === undefined || asked.model !== undefined) return asked;
+  const record = await kernel.conversation(conversation);
+  const isSwitched = !isProblem(record) && record.metadata.switched?.model !== undefined;
+  return isSwitched ? { ...asked, model: DEFAULT_MODEL } : asked;
+}
+
+/** As Claude Code names it. */
+const DEFAULT_MODEL = "default";
 
 /** Those that wait while another process has gone on with their session. What one of them runs in the background counts more. */
 async function staleIn({ idle, options }: Place, conversation: ConversationId): Promise<Set<ClaudePeer>> {

@@ -34,8 +34,8 @@ export async function noteElsewhere(kernel: Kernel, start: TurnStart, place: Ses
 function wordsOf({ prompts, answers }: Elsewhere, session: string): string {
   const asked = prompts === 0 ? "" : `${many(prompts, "prompt")} and `;
   return (
-    `This session went on in another program: ${asked}${many(answers, "answer")}. The agent knows them; they are ` +
-    `neither shown nor counted here. To see them: claude --resume ${session}`
+    `${asked}${many(answers, "answer")} in another program. The agent knows them; they are neither shown nor counted ` +
+    `here. To see them: claude --resume ${session}`
   );
 }
 

@@ -141,6 +141,14 @@ describe.skipIf(why !== "")(`Claude Code over its control protocol${why}`, () =>
     expect(await lab.turn(conversation, "What was it?", [say("Both.")])).toMatchObject({ status: "done" });
     expect(lastRequest()).toContain("Remember the plum");
     expect(lastRequest()).toContain("And the pear, from the terminal");
+    // The conversation says so, once, without the words: anything that runs here could write them.
+    const notices = async () =>
+      (await lab.blocks(conversation)).filter(({ metadata }) => metadata.notice === "elsewhere");
+    expect((await notices()).map(({ role, content }) => [role, content])).toEqual([
+      ["system", expect.stringMatching(/^1 prompt and 1 answer in another program\..*claude --resume /)],
+    ]);
+    await lab.turn(conversation, "And now?", [say("Nothing else.")]);
+    expect(await notices()).toHaveLength(1);
   });
 
   it("[D52] a rule that was suggested is kept: the next call of its kind is not asked", async () => {
@@ -196,6 +204,15 @@ describe.skipIf(why !== "")(`Claude Code over its control protocol${why}`, () =>
     expect(second).toEqual([expect.stringContaining("sonnet"), { effort: "high" }]);
     expect(first).not.toEqual(second);
     expect(third).toEqual(first);
+
+    // A resumed session has the model that was chosen last.
+    await lab.turn(conversation, "Hello", [say("Yes.")]);
+    const { turn } = await lab.start(conversation, "Hello", [say("Yes.")], { model: "sonnet" });
+    await lab.over(conversation, turn);
+    await lab.server.stop();
+    await lab.startAgain();
+    await lab.turn(conversation, "Hello", [say("Yes.")]);
+    expect(lab.model.asked.at(-1)?.model).toBe((first as unknown[])[0]);
   });
 
   it("[D96] an agent in the background is waited for, and what it reports is gone on with", async () => {

@@ -31,7 +31,7 @@ export function noticePieces(
 }
 
 /** Words for those whose name is only the protocol's. */
-const NAMES: Readonly<Record<string, string>> = { elicitation: "form" };
+const NAMES: Readonly<Record<string, string>> = { elicitation: "form", elsewhere: "went on elsewhere" };
 
 interface Noted {
   readonly role: Role;

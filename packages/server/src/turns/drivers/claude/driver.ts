@@ -30,12 +30,13 @@ import { SecondTry } from "../../second-try.ts";
 import { TurnCost } from "../../turn-cost.ts";
 import { IdleAgents } from "../idle-agents.ts";
 import { bounds } from "../limits.ts";
+import { noteElsewhere } from "./elsewhere.ts";
 import { claudeMessage } from "./message.ts";
 import { loginOf, modelRefusal, offersOf } from "./offers.ts";
 import { ClaudePeer } from "./peer.ts";
 import { ClaudeRest } from "./rest.ts";
 import { ClaudeRun } from "./run.ts";
-import { isContinuedElsewhere } from "./session-file.ts";
+import { saidElsewhere } from "./session-file.ts";
 
 const CLAUDE_ABILITIES: Abilities = {
   resumes: true,
@@ -195,12 +196,15 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
     !stale.has(peer) &&
     !peer.isClosed;
   const kept = idle.take(request.conversation, fits);
-  const peer = kept ?? (await startPeer(place, asked));
+  const peer = kept ?? (await startPeer(place, await withUsual(kernel, request, asked)));
   if (isProblem(peer)) return peer;
+  if (kept === undefined) peer.wanted = asked.model;
   const words = { prompt: asked.prompt, attached, ...(told.text === "" ? {} : { told: told.text }) };
   const before = session === undefined ? undefined : await counted(kernel, start, session);
   const unwritten = await wakes(peer);
   if (unwritten) return unwritten;
+  if (session !== undefined && cut === undefined)
+    await noteElsewhere(kernel, start, { env: options.env, cwd: asked.cwd, session });
   const run = runIn(place, start, peer, {
     ...{ before, told: told.text, mayBeLost: session !== undefined },
     input: claudeMessage(words, randomUUID()),
@@ -209,13 +213,30 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
   return { run, mayBeLost: session !== undefined, isKept: kept !== undefined };
 }
 
+type Asked = ReturnType<typeof requestOf>;
+
+/** A resumed session has the model that was chosen last, unless another one is named. */
+async function withUsual(
+  kernel: Kernel,
+  { conversation }: TurnStart["request"],
+  asked: Asked,
+): Promise<Asked> {
+  if (asked.session === undefined || asked.model !== undefined) return asked;
+  const record = await kernel.conversation(conversation);
+  const isSwitched = !isProblem(record) && record.metadata.switched?.model !== undefined;
+  return isSwitched ? { ...asked, model: DEFAULT_MODEL } : asked;
+}
+
+/** As Claude Code names it. */
+const DEFAULT_MODEL = "default";
+
 /** Those that wait while another process has gone on with their session. What one of them runs in the background counts more. */
 async function staleIn({ idle, options }: Place, conversation: ConversationId): Promise<Set<ClaudePeer>> {
   const stale = new Set<ClaudePeer>();
   for (const peer of idle.of(conversation)) {
     const { session, said, cwd, isBusy } = peer;
     if (session === undefined || said === undefined || isBusy) continue;
-    if (await isContinuedElsewhere({ env: options.env, cwd, session }, said)) stale.add(peer);
+    if (await saidElsewhere({ env: options.env, cwd, session }, said)) stale.add(peer);
   }
   return stale;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { bounds } from "../limits.ts";
-import { isContinuedElsewhere } from "./session-file.ts";
+import { type Elsewhere, saidElsewhere } from "./session-file.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -19,17 +19,35 @@ const record = (type: string, uuid: string, more: object = {}) => ({
 const ours = [record("user", "u1"), record("assistant", "a1")];
 const bookkeeping = { type: "last-prompt", lastPrompt: "x", sessionId: "s" };
 
-it.each<[string, readonly (object | string)[], boolean]>([
-  ["nothing since", [...ours, bookkeeping], false],
-  ["words of another process", [...ours, bookkeeping, record("user", "u2"), record("assistant", "x")], true],
-  ["a prompt that nobody has answered", [...ours, record("user", "u2")], false],
-  ["a sub-agent's words", [...ours, record("assistant", "x", { isSidechain: true })], false],
-  ["our words are not written yet", [record("assistant", "a0"), record("user", "u1")], false],
-  ["a line that is torn or no JSON", [...ours, '{"type":"assistant","mess', "noise"], false],
+it.each<[string, readonly (object | string)[], Elsewhere | undefined]>([
+  ["nothing since", [...ours, bookkeeping], undefined],
+  [
+    "words of another process",
+    [...ours, bookkeeping, record("user", "u2"), record("assistant", "x")],
+    { prompts: 1, answers: 1 },
+  ],
+  [
+    "calls, commands and an answer in two lines",
+    [
+      ...ours,
+      record("user", "c", { message: { role: "user", content: "<command-name>/model</command-name>" } }),
+      record("user", "m", { isMeta: true }),
+      record("user", "u2", { message: { role: "user", content: "Go on" } }),
+      record("assistant", "x", { message: { role: "assistant", id: "m1", content: [] } }),
+      record("assistant", "y", { message: { role: "assistant", id: "m1", content: [] } }),
+      record("user", "r", { message: { role: "user", content: [{ type: "tool_result", content: "x" }] } }),
+      record("assistant", "z", { message: { role: "assistant", id: "m2", content: [] } }),
+    ],
+    { prompts: 1, answers: 2 },
+  ],
+  ["a prompt that nobody has answered", [...ours, record("user", "u2")], undefined],
+  ["a sub-agent's words", [...ours, record("assistant", "x", { isSidechain: true })], undefined],
+  ["our words are not written yet", [record("assistant", "a0"), record("user", "u1")], undefined],
+  ["a line that is torn or no JSON", [...ours, '{"type":"assistant","mess', "noise"], undefined],
   [
     "more than is read",
     [...ours, record("assistant", "x", { filler: "x".repeat(bounds.sessionTailBytes) })],
-    false,
+    undefined,
   ],
 ])("[D56] %s", async (_, lines, expected) => {
   const place = join(folder, "projects", "-home-ann-shop");
@@ -41,6 +59,6 @@ it.each<[string, readonly (object | string)[], boolean]>([
   );
   const env = { CLAUDE_CONFIG_DIR: folder };
   for (const cwd of ["/home/ann/shop", "/elsewhere"])
-    expect(await isContinuedElsewhere({ env, cwd, session: "s" }, "a1")).toBe(expected);
-  expect(await isContinuedElsewhere({ env, cwd: "/home/ann/shop", session: "t" }, "a1")).toBe(false);
+    expect(await saidElsewhere({ env, cwd, session: "s" }, "a1")).toEqual(expected);
+  expect(await saidElsewhere({ env, cwd: "/home/ann/shop", session: "t" }, "a1")).toBeUndefined();
 });

@@ -13,26 +13,45 @@ import type { Json } from "@blockyard/kernel";
 import { bounds } from "../limits.ts";
 import { objectOf, parsed } from "./line.ts";
 
-interface SessionPlace {
+export interface SessionPlace {
   /** Of the agent. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly session: string;
 }
 
-/** `said`: the name of the last words of the process that waits. */
-export async function isContinuedElsewhere(place: SessionPlace, said: string): Promise<boolean> {
-  const text = await tailOf(place);
-  const at = text.lastIndexOf(`"uuid":${JSON.stringify(said)}`);
-  // It may not have written them yet.
-  if (at < 0) return false;
-  return text.slice(at).split("\n").slice(1).some(isAnswer);
+/** What another process has added to a session. */
+export interface Elsewhere {
+  readonly prompts: number;
+  readonly answers: number;
 }
 
-/** Words of the model in the main conversation. */
-function isAnswer(line: string): boolean {
-  const { type, isSidechain, message }: { [name: string]: Json } = parsed(line) ?? {};
-  return type === "assistant" && isSidechain !== true && objectOf(message)["role"] === "assistant";
+/** `said`: the name of the last words that were said here. Undefined if nobody has gone on. */
+export async function saidElsewhere(place: SessionPlace, said: string): Promise<Elsewhere | undefined> {
+  const text = await tailOf(place);
+  const at = text.lastIndexOf(`"uuid":${JSON.stringify(said)}`);
+  // They may not be written yet.
+  if (at < 0) return undefined;
+  const lines = text.slice(at).split("\n").slice(1);
+  const messages = lines.map((line) => parsed(line) ?? {}).filter(({ isSidechain }) => isSidechain !== true);
+  const answers = new Set(messages.filter(isAnswer).map(({ message }) => objectOf(message)["id"] ?? message));
+  return answers.size === 0
+    ? undefined
+    : { prompts: messages.filter(isPrompt).length, answers: answers.size };
+}
+
+/** Words of the model in the main conversation: several lines for one message. */
+function isAnswer({ type, message }: { [name: string]: Json }): boolean {
+  return type === "assistant" && objectOf(message)["role"] === "assistant";
+}
+
+/** What a person has written; commands of the program and their output are marked up. */
+function isPrompt({ type, message, isMeta }: { [name: string]: Json }): boolean {
+  if (type !== "user" || isMeta === true) return false;
+  const { content } = objectOf(message);
+  const parts = Array.isArray(content) ? content.map(objectOf) : [{ type: "text", text: content ?? "" }];
+  if (parts.some((part) => part["type"] === "tool_result")) return false;
+  return parts.some(({ type: kind, text }) => kind === "text" && !String(text).startsWith("<"));
 }
 
 /** The end of the session's file; empty where there is none. */

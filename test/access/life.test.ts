@@ -1,10 +1,12 @@
 /** A server's life as a process: stopping under load, restarting, its messages, and conflicts with itself. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeConfig, serve } from "@blockyard/server";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { openClient } from "../../packages/server/src/cli/command-client.ts";
 import { METRICS } from "../../packages/server/src/system/metrics.ts";
 import { TestHarness } from "./harness.ts";
 import { Process } from "./process.ts";
@@ -153,6 +155,21 @@ describe("a start", () => {
     expect(String(same)).not.toContain("--home");
     expect((await harness.ask("/health", { token: harness.owner })).status).toBe(200);
     await harness.stop();
+  });
+
+  it("[AC53] beside a command that has the database it names no server that was killed", async () => {
+    const home = join(folder, "command");
+    const config = makeConfig({ env: {}, home, root: folder, port: 0 });
+    const first = await serve(config, () => undefined);
+    const address = JSON.parse(readFileSync(join(home, "server.json"), "utf8"));
+    await first.stop();
+    const command = await openClient({ home });
+    const { pid } = spawnSync(process.execPath, ["--version"]);
+    writeFileSync(join(home, "server.json"), JSON.stringify({ ...address, pid }));
+    const refused = await serve(config, () => undefined).catch((error: Error) => error.message);
+    await command.close();
+    expect(refused).toMatch(/^another blockyard command is using the database in \S+command\. Wait for it/);
+    expect(refused).not.toContain("http");
   });
 });
 

@@ -105,3 +105,30 @@ it(
   },
   LIMIT_MS,
 );
+
+it(
+  "[U96] attach without a server, after one was killed: its turn has ended, the request still waits, nothing hangs",
+  async () => {
+    const here = newPlace();
+    places.push(here);
+    const agent = join(fixtures, "../../../test/e2e/agents/fake-claude.mjs");
+    const server = start(here, ["serve", "--port", "0"], { BLOCKYARD_CLAUDE: agent });
+    const served = ended(server);
+    await printed(server, /Open\s+(http\S+)/);
+    const call = ownerCalls(here);
+    const recording = join(fixtures, "claude/permission-control.jsonl");
+    const plan = { recording, lines: 0, act: "ask", answers: join(here.folder, "answers") };
+    const { conversation } = await call("turn.start", { provider: "claude", prompt: JSON.stringify(plan) });
+    for (;;) {
+      const read = await call("conversation.read", { conversation, blocks: 0 });
+      if (read.conversation.asking?.length > 0) break;
+    }
+    server.kill("SIGKILL");
+    await served;
+    expect(await run(here, ["attach", conversation])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^A request from before a restart needs an answer/),
+    });
+  },
+  LIMIT_MS,
+);

@@ -36,7 +36,10 @@ export interface Known {
   readonly isOwed?: boolean;
 }
 
-export type Item = BlockEvent | { readonly type: "flush"; readonly key: BlockKey; readonly text: string };
+export type Item =
+  | BlockEvent
+  | { readonly type: "flush"; readonly key: BlockKey; readonly text: string }
+  | { readonly type: "usage-due" };
 
 /** The events of one plan, applied to a draft. */
 export class EventWriter {
@@ -83,6 +86,8 @@ export class EventWriter {
         return this.#turns.end(item);
       case "message-usage":
         return this.#turns.usage(item, this.#parentOf(item));
+      case "usage-due":
+        return this.#turns.usageDue();
       case "block-start":
         return this.#start(item);
       case "block-append":

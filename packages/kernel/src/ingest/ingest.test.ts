@@ -471,9 +471,12 @@ describe("orphans", () => {
     const told = (messageId: string, input: number): BlockEvent => ({
       ...{ type: "message-usage", messageId, turn: "t", usage: usage(input) },
     });
-    await ingest.push([{ type: "turn-start", turn: "t", provider: "claude" }, told("a", 100)]);
+    await ingest.push([{ type: "turn-start", turn: "t", provider: "claude" }]);
     await ingest.drain();
-    await world.env.advance(limits.turnUsageMs);
+    await world.env.advance(limits.turnUsageMs / 2);
+    await ingest.push([told("a", 100)]);
+    await ingest.drain();
+    await world.env.advance(limits.turnUsageMs / 2);
     await ingest.push([told("b", 20)]);
     await ingest.drain();
     await ingest.push([told("c", 3)]);
@@ -486,6 +489,22 @@ describe("orphans", () => {
     expect(await turns()).toMatchObject([{ status: "error", usage: { input: 120 }, uncounted: true }]);
     const record = await world.kernel.conversation(world.conversation);
     expect(record).toMatchObject({ usage: { input: 120 }, uncounted: 1 });
+  });
+
+  it("[D98] what a turn had used before it waited, as for an answer, is known half a minute later", async () => {
+    const world = new World();
+    const ingest = await world.open();
+    const usage = { input: 100, cacheRead: 0, cacheWrite: 0, output: 5, reasoning: 0 };
+    await ingest.push([
+      { type: "turn-start", turn: "t", provider: "claude" },
+      { type: "message-usage", messageId: "a", turn: "t", usage },
+    ]);
+    await ingest.drain();
+    await world.env.advance(limits.turnUsageMs);
+    await ingest.drain();
+    await closeOrphans(world.kernel, "owner");
+    const turns = await world.store.turns(world.conversation);
+    expect(turns).toMatchObject([{ status: "error", usage: { input: 100, output: 5 }, uncounted: true }]);
   });
 
   it("[R18] what a dead process left open is closed once, with a reason", async () => {

@@ -59,6 +59,9 @@ export class Ingest {
   #alias: string | undefined;
   #titled = false;
   #usageAt: number | undefined;
+  #usageDue: string | undefined;
+  /** Until usage that is due is written. */
+  #cancelUsage: (() => void) | undefined;
   #at: number | undefined;
   #failure: Problem | undefined;
   /** The caller's turn has not begun: turns that start now are others. */
@@ -133,6 +136,7 @@ export class Ingest {
     for (const [key, known] of this.#known)
       if (isOpen(known)) this.#enqueue({ type: "block-end", key, status: "error", reason: "interrupted" });
     while (this.#pump) await this.#pump;
+    this.#schedule(undefined);
     return this.#failure;
   }
 
@@ -286,6 +290,20 @@ export class Ingest {
     this.#pump = undefined;
   }
 
+  /** Usage is written now and then by what comes later. Where nothing comes, a timer does it. */
+  #schedule(due: string | undefined): void {
+    this.#usageDue = due;
+    if (due === undefined) {
+      this.#cancelUsage?.();
+      this.#cancelUsage = undefined;
+    }
+    if (due === undefined || this.#cancelUsage !== undefined) return;
+    this.#cancelUsage = this.#kernel.env.after(limits.turnUsageMs, () => {
+      this.#cancelUsage = undefined;
+      this.#enqueue({ type: "usage-due" });
+    });
+  }
+
   async #lookAtOthers(): Promise<Problem | undefined> {
     const own = new Set([...this.#known.values()].map(({ id }) => id));
     const blocks = await countUnlessImported(this.#kernel, this.#options.conversation, own);
@@ -326,6 +344,7 @@ export class Ingest {
           alias: this.#alias,
           titled: this.#titled,
           usageAt: this.#usageAt,
+          usageDue: this.#usageDue,
           at: this.#at,
         });
         for (const item of items) writer.apply(item);
@@ -344,6 +363,7 @@ export class Ingest {
     this.#turn = writer.place.turn;
     this.#titled = writer.place.titled;
     this.#usageAt = writer.place.usageAt;
+    this.#schedule(writer.place.usageDue);
     this.#at = writer.place.at;
     this.refused += writer.refused;
     return null;

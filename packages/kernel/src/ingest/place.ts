@@ -31,6 +31,8 @@ export interface Place {
   titled: boolean;
   /** When a turn's usage was last written; undefined before that. */
   usageAt: number | undefined;
+  /** The turn that has used more than is written. */
+  usageDue: string | undefined;
   /** The time of the last event that had one; undefined where events are written as they happen. */
   at: number | undefined;
 }

@@ -65,6 +65,7 @@ export class TurnWriter {
     const endedAt = at ?? this.#draft.at;
     const model = answeringModel(turn, models);
     this.#place.turn = undefined;
+    if (this.#place.usageDue === turn.id) this.#place.usageDue = undefined;
     const ended = {
       ...begunTurn(turn),
       // We time our own runs, unless the provider states a duration.
@@ -94,14 +95,28 @@ export class TurnWriter {
     this.#keepUsage(told);
   }
 
+  /** Nothing has been written for a while, as when the agent waits for an answer: what is due is written now. */
+  usageDue(): void {
+    const { usageDue } = this.#place;
+    const turn = usageDue === undefined ? undefined : this.#turn(usageDue);
+    if (turn) this.#writeUsage(turn);
+  }
+
   /** Writes a turn's usage now and then, so that it is known if the process is killed. */
-  #keepUsage({ messages = {}, ...turn }: Turn): void {
+  #keepUsage(turn: Turn): void {
     const { at, usageAt = turn.startedAt } = this.#place;
-    if (at !== undefined || turn.status !== "running" || this.#draft.at - usageAt < limits.turnUsageMs)
-      return;
+    if (at !== undefined || turn.status !== "running") return;
+    this.#place.usageDue = turn.id;
+    if (this.#draft.at - usageAt >= limits.turnUsageMs) this.#writeUsage(turn);
+  }
+
+  #writeUsage({ messages = {}, ...turn }: Turn): void {
+    this.#place.usageDue = undefined;
+    const kept = this.#draft.turn(turn.id) ?? turn;
+    // Others may have ended it.
+    if (kept.status !== "running") return;
     this.#place.usageAt = this.#draft.at;
     const used = Object.values(messages).map(({ usage }) => usage);
-    const kept = this.#draft.turn(turn.id) ?? turn;
     this.#draft.setTurn({ ...kept, usage: used.reduce(addUsage, NO_USAGE) });
   }
 

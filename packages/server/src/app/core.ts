@@ -10,6 +10,7 @@ import { openNamed } from "../stores/postgres/named.ts";
 import { openSqliteStore } from "../stores/sqlite/sqlite.ts";
 import { readAddress, type ServerAddress } from "../system/address-file.ts";
 import type { Log } from "../system/log.ts";
+import { isAlive } from "../system/process-alive.ts";
 import type { Shutdown } from "./shutdown.ts";
 import { Tools } from "./tool-table.ts";
 
@@ -75,8 +76,9 @@ async function openStore(config: Config, auth: Auth): Promise<Store> {
 
 /** Starting a second server for a data directory means opening the first one, or serving another folder. */
 function inUse({ home, root }: Config, first: ServerAddress | undefined, auth: Auth): string {
-  if (first === undefined)
-    return `the database in ${home} is in use. Stop the process that uses it, or choose another --home`;
+  // A killed server leaves its address behind: a command has the database.
+  if (first === undefined || !isAlive(first.pid))
+    return `another blockyard command is using the database in ${home}. Wait for it to finish or stop it, or choose another --home`;
   const serves = first.root === undefined ? "" : `, serving ${first.root}`;
   const here =
     first.root === root

@@ -9,6 +9,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAgentId, isProblem } from "@blockyard/kernel";
 import { LineReader, type Routed, SessionRoutes } from "@blockyard/providers";
+import { isAlive } from "../system/process-alive.ts";
 import type { BlockSource } from "./block-source.ts";
 import { serverClient } from "./client.ts";
 import { EXIT } from "./command.ts";
@@ -132,14 +133,5 @@ async function* linesOf(handle: FileHandle, writer: number): AsyncGenerator<stri
     if (isLast) return;
     isLast = !isAlive(writer);
     if (!isLast) await sleep(RECORD_LOOK_MS);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }

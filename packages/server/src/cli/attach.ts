@@ -45,7 +45,7 @@ export const attach: Command = {
       1,
       "the id of a conversation",
     ]);
-    const client = await openClient({ home: values.home });
+    const client = await openClient({ home: values.home, agents: true });
     try {
       const conversation = await wholeId(client, positionals[0] as string);
       const { changeAgent, listTasks, stopTurn } = await import("./agent-change.ts");

@@ -10,6 +10,7 @@ import { isProblem, type Problem, problem, typedCalls } from "@blockyard/kernel/
 import { makeConfig } from "../config/config.ts";
 import type { CallServer } from "../contract/index.ts";
 import { readAddress, type ServerAddress } from "../system/address-file.ts";
+import { isAlive } from "../system/process-alive.ts";
 import { CommandError } from "./command.ts";
 
 export interface ServerClient {
@@ -79,15 +80,6 @@ export function runningServer(home: string): ServerAddress {
   const server = readAddress(home);
   if (server && isAlive(server.pid)) return server;
   throw new CommandError("no server is running. Start one: blockyard");
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // another account's
-  }
 }
 
 function commandUrl(home: string): string {

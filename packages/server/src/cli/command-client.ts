@@ -14,8 +14,9 @@ import { makeConfig } from "../config/config.ts";
 import { useCredentials } from "../config/credentials-file.ts";
 import type { Imported } from "../import/body-import.ts";
 import { readAddress } from "../system/address-file.ts";
+import { isAlive } from "../system/process-alive.ts";
 import { type BlockSource, known } from "./block-source.ts";
-import { isAlive, type ServerClient, serverClient, TokenRefused } from "./client.ts";
+import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
 import { CommandError } from "./command.ts";
 import { HEALTH_MS, LOCK_STEP_MS, LOCK_WAIT_MS } from "./limits.ts";
 import { sendBody } from "./send-body.ts";
@@ -26,6 +27,8 @@ interface ClientOptions {
   readonly root?: string;
   /** Creates the database if there is none yet. */
   readonly create?: boolean;
+  /** The command runs or follows agents: without a server none runs yet, and turns that a killed one left open end. */
+  readonly agents?: boolean;
   /** How long it waits for others that have the database open. */
   readonly waitMs?: number;
 }
@@ -44,7 +47,10 @@ export async function openClient(options: ClientOptions = {}): Promise<BlockSour
     if (remote) return remote;
     // Only who opens the database itself needs the parts that do so.
     const { localClient } = await import("./local-client.ts");
-    const local = await localClient(config, { create: options.create === true });
+    const local = await localClient(config, {
+      create: options.create === true,
+      agents: options.agents === true,
+    });
     if (local) return local;
     if (performance.now() - began >= waitMs) throw new CommandError(whyInUse(config.home));
     await sleep(LOCK_STEP_MS);

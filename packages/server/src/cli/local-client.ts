@@ -25,10 +25,17 @@ import { storeSentence } from "./failure.ts";
 /** The blocks of this database, opened here. Undefined while another process has it. */
 export async function localClient(
   config: Config,
-  { create }: { readonly create: boolean },
+  { create, agents }: { readonly create: boolean; readonly agents: boolean },
 ): Promise<BlockSource | undefined> {
   const store = await (config.database ? openNamed(config.database) : openStore(config.home, create));
-  return store && clientOf(config, store);
+  if (!store) return undefined;
+  const kernel = new Kernel(nodeEnv, store);
+  // Nobody else has the database, so nothing that it calls running runs. A start of the server does the same.
+  if (agents && !kernel.isShared) {
+    const { closeOrphans } = await import("@blockyard/kernel");
+    await closeOrphans(kernel, "blockyard");
+  }
+  return clientOf(config, store, kernel);
 }
 
 /** Undefined while another process has it. */
@@ -49,8 +56,7 @@ async function openStore(home: string, create: boolean): Promise<Store | undefin
   }
 }
 
-function clientOf(config: Config, store: Store): BlockSource {
-  const kernel = new Kernel(nodeEnv, store);
+function clientOf(config: Config, store: Store, kernel: Kernel): BlockSource {
   prepareHome(config.home);
   const owner: Caller = { agent: ownerName(), role: "owner", by: "token" };
   const core = new CoreCalls(kernel, owner.agent);

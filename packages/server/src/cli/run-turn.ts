@@ -30,7 +30,7 @@ export interface TurnOptions {
 /** The exit code. */
 export async function runTurn(home: string | undefined, turn: TurnOptions): Promise<number> {
   const { provider, prompt, given, title, cwd, trusts, shown } = turn;
-  const client = await openClient({ home, create: true });
+  const client = await openClient({ home, create: true, agents: true });
   try {
     const named = given === undefined ? undefined : await wholeId(client, given);
     const since = named === undefined ? 0 : await seqOf(client, named);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Ask, type BlockSnapshot, isProblem, type Json, Kernel, MemoryStore } from "@blockyard/kernel";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { Auth } from "../access/auth.ts";
 import { Tools } from "../app/tool-table.ts";
 import { makeConfig } from "../config/config.ts";
@@ -59,6 +59,25 @@ it.each([
     expect(given.map(({ allow }) => allow)).toEqual([true, false]);
   },
 );
+
+it("[U94] a request that a rule has answered meanwhile is not put to the terminal", async () => {
+  const { ask, block } = asking({ title: "ls" });
+  const read = { ...block, metadata: { ...block.metadata, ask: { ...ask, state: "allowed" } } };
+  const called: string[] = [];
+  const call = async (tool: string) => {
+    called.push(tool);
+    return read;
+  };
+  const { isTTY } = process.stdin;
+  process.stdin.isTTY = true;
+  const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  await answerAsk({ call } as unknown as BlockSource, block, false);
+  const shown = written.mock.calls.map(([text]) => text).join("");
+  process.stdin.isTTY = isTTY;
+  written.mockRestore();
+  expect(called).toEqual(["block.read"]);
+  expect(shown).toBe("Allowed\n");
+});
 
 it.each([
   [["1", "n"], { allow: false, message: "" }],

@@ -113,6 +113,13 @@ function withoutTerminal(allowsAll: boolean): Said {
 }
 
 async function atTerminal(client: BlockSource, block: BlockSnapshot, ask: Ask): Promise<Said | undefined> {
+  const hasTyped = await forgetTyped(KEYBOARD);
+  // A rule, or an answer from before a restart, decides at once: what it has decided is not asked.
+  const decided = await decidedWords(client, block.block_id, ask);
+  if (decided !== undefined) {
+    printNote(decided);
+    return undefined;
+  }
   const elsewhere = new AbortController();
   const type: Type = (question) => asked(question, elsewhere.signal);
   const over = new AbortController();
@@ -122,7 +129,7 @@ async function atTerminal(client: BlockSource, block: BlockSnapshot, ask: Ask): 
     printNote(words === "" ? "" : `\n${words}`);
   });
   try {
-    if (await forgetTyped(KEYBOARD)) printNote("\nInput typed before this question is ignored.");
+    if (hasTyped) printNote("\nInput typed before this question is ignored.");
     return await saidTo(client, block, ask, type);
   } finally {
     over.abort();
@@ -209,21 +216,31 @@ async function permission(
 export async function watchAnswer(
   client: BlockSource,
   block_id: string,
-  { id, state }: Pick<Ask, "id" | "state">,
+  ask: Pick<Ask, "id" | "state">,
   over: AbortSignal,
 ): Promise<string | undefined> {
   while (!over.aborted) {
     await sleep(ANSWERED_ELSEWHERE_MS, undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) return undefined;
-    const block = await client.call("block.read", { block_id });
-    if (isProblem(block) && block.problem === "busy") continue;
+    const words = await decidedWords(client, block_id, ask);
     if (over.aborted) return undefined;
-    if (isProblem(block)) return "";
-    const ask = askOf(block.metadata);
-    if (ask?.id === id && ask.state !== "asked" && ask.state !== state)
-      return askWords(ask, undefined, block.metadata.reason);
+    if (words !== undefined) return words;
   }
   return undefined;
+}
+
+/** Undefined: it still waits for an answer. */
+async function decidedWords(
+  client: BlockSource,
+  block_id: string,
+  { id, state }: Pick<Ask, "id" | "state">,
+): Promise<string | undefined> {
+  const block = await client.call("block.read", { block_id });
+  if (isProblem(block)) return block.problem === "busy" ? undefined : "";
+  const ask = askOf(block.metadata);
+  return ask?.id === id && ask.state !== "asked" && ask.state !== state
+    ? askWords(ask, undefined, block.metadata.reason)
+    : undefined;
 }
 
 /**

@@ -11,6 +11,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { access, type FileHandle, link, lstat, open, readdir, rename, unlink } from "node:fs/promises";
 import { isProblem, type Problem, problem } from "@blockyard/kernel";
+import { isAlive } from "../system/process-alive.ts";
 import { decodeFile, tooLarge } from "./encoding.ts";
 import { bounds, FILE_TIME_MS, READ_TRIES } from "./limits.ts";
 import { asError, type Folder, operating, type Root, syncFolder } from "./root.ts";
@@ -116,7 +117,9 @@ async function sweepFolder(folder: Folder): Promise<number> {
   let swept = 0;
   for (const name of await readdir(folder.at(".")).catch(() => [] as string[])) {
     const owner = TEMPORARY.exec(name)?.[1];
-    if (owner === undefined || inUse.has(name) || isAlive(Number(owner))) continue;
+    if (owner === undefined || inUse.has(name)) continue;
+    // This process knows its own.
+    if (Number(owner) !== process.pid && isAlive(Number(owner))) continue;
     const gone = await unlink(folder.at(name)).then(
       () => 1,
       () => 0,
@@ -262,14 +265,4 @@ function stampOf(stat: BigIntStats): Stamp {
 
 function looks({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
-}
-
-function isAlive(pid: number): boolean {
-  if (pid === process.pid) return false; // this process knows its own
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return asError(error).code === "EPERM";
-  }
 }

@@ -48,6 +48,19 @@ test("[V13] a part that cannot be loaded says so, and the rest of the page goes 
   await context.close();
 });
 
+test("[V13] a formula that cannot be typeset is read as it was written", async () => {
+  const conversation = await newConversation(harness.kernel, "Formula");
+  await say(harness.kernel, conversation, [{ text: "It is $\\frac{1}{2}$ of it." }]);
+  const { page, context } = await harness.open();
+  await page.route("**/assets/formula-*.js", (route) => route.abort());
+  const failed = page.waitForEvent("requestfailed", (request) => request.url().includes("formula-"));
+  await page.goto(`${harness.running.url}/c/${conversation}`);
+  await failed;
+  await expect.poll(() => page.locator(".md").first().innerText()).toBe("It is \\frac{1}{2} of it.");
+  expect(await page.getByText("Couldn't load this part of the page").count()).toBe(0);
+  await context.close();
+});
+
 test("[V154] a line of a prompt is a line, on the page and in the exported file", async () => {
   const conversation = await newConversation(harness.kernel, "Lines");
   const text = "first line\nsecond line\n- one\n  more";

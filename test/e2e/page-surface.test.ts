@@ -116,6 +116,79 @@ describe("the surface", () => {
     await visit.context.close();
   });
 
+  test("[V19] code reads from left to right in every text; a picture that cannot be drawn is its words", async () => {
+    const conversation = await newConversation(harness.kernel, "code");
+    const table = `| a | b |\n|---|---|\n| 1 000 | ${"long words ".repeat(20)} |`;
+    const broken = "![the receipt](data:image/png;base64,AAAA)";
+    await say(harness.kernel, conversation, [{ text: `اشرح \`discounted()\` هنا\n\n${broken}\n\n${table}` }]);
+    const { page, context } = await harness.open(`/c/${conversation}`, { width: 390 });
+    const code = page.locator(".md code", { hasText: "discounted()" });
+    expect(await code.evaluate((each) => getComputedStyle(each).direction)).toBe("ltr");
+    expect(await code.evaluate((each) => getComputedStyle(each).unicodeBidi)).toBe("isolate");
+    await page.locator(".md").getByText("the receipt").waitFor();
+    expect(await page.locator(".md img").count()).toBe(0);
+    const linesOf = (cell: HTMLElement) => {
+      const words = document.createRange();
+      words.selectNodeContents(cell);
+      return new Set([...words.getClientRects()].map(({ top }) => top)).size;
+    };
+    expect(await page.getByRole("cell", { name: "1 000" }).evaluate(linesOf)).toBe(1);
+    await context.close();
+  });
+
+  test("[V14] on the first page a conversation is told by its title, and none that needs the reader is left out", async () => {
+    const ask = {
+      ...{ id: "a", state: "asked", kind: "permission", title: "Run it", input: {} },
+      subject: { type: "command", command: `npm test -- ${"packages/checkout ".repeat(30)}` },
+    };
+    const names = Array.from({ length: 8 }, (_, i) => `Remove what nobody needs, part ${i}`);
+    for (const name of names) {
+      const conversation = await newConversation(harness.kernel, name);
+      await harness.kernel.write(conversation, {
+        agent: "tester",
+        plan: (draft) => {
+          const metadata = { toolName: "Bash", toolUseId: "q", stage: "running", ask } as never;
+          return draft.create({ kind: "tool_call", role: "model", text: "{}", status: "running", metadata });
+        },
+      });
+    }
+    const { page, context } = await harness.open();
+    const needs = page.getByRole("region", { name: "Needs you: conversations" });
+    await needs.getByRole("link").first().waitFor();
+    const isCut = (each: HTMLElement) => each.scrollWidth > each.clientWidth;
+    expect(
+      await needs
+        .getByText(/^Remove what nobody needs/)
+        .first()
+        .evaluate(isCut),
+    ).toBe(false);
+    await needs.getByRole("button", { name: "Show 2 more" }).click();
+    for (const name of names) await needs.getByText(name).waitFor();
+    await context.close();
+  });
+
+  test("[V187] the tools of a line stand beside its words", async () => {
+    const conversation = await newConversation(harness.kernel, "tools");
+    const command = `npm test -- ${"packages/checkout ".repeat(30)}`;
+    await harness.kernel.write(conversation, {
+      agent: "tester",
+      plan: (draft) => {
+        const metadata = { toolName: "Bash", toolUseId: "q", stage: "end", input: { command } };
+        return draft.create({ kind: "tool_call", role: "model", text: "{}", status: "done", metadata });
+      },
+    });
+    for (const look of [{ width: 900 }, { width: 390, touch: true }]) {
+      const { page, context } = await harness.open(`/c/${conversation}`, look);
+      const line = page.locator("article .tool-open");
+      await (look.touch ? line.focus() : line.hover());
+      const tools = page.locator(".block-actions");
+      await tools.waitFor();
+      const words = await page.locator(".tool-params").evaluate((each) => each.getBoundingClientRect().right);
+      expect(words).toBeLessThanOrEqual((await tools.boundingBox())?.x ?? 0);
+      await context.close();
+    }
+  });
+
   test("[V19] the columns of a table in right-to-left text stand on its right, and it ends where the text does", async () => {
     const conversation = await newConversation(harness.kernel, "columns");
     const rows = "| קובץ | שורות |\n|---|---|\n| cart.ts | שתים |\n| very-long-name.ts | 4 |\n";

@@ -170,7 +170,7 @@ export function edgeStates(of: Awaited<ReturnType<typeof fillEdges>>): readonly 
     { name: "agent-missing", path: "/", act: pickMissing },
     { name: "no-matches", path: "/", act: searchNothing },
     { name: "palette-empty", path: "/", act: paletteNothing },
-    { name: "not-found", path: "/c/01J00000000000000000000000" },
+    { name: "not-found", path: `${at(of.long).slice(0, -4)}0000` },
     { name: "offline", path: at(of.wide), act: cutOff },
     { name: "used-link", path: "/", act: followUsedLink },
   ];
@@ -239,8 +239,17 @@ async function paletteNothing(page: Page): Promise<void> {
 }
 
 async function cutOff(page: Page): Promise<void> {
-  await page.context().setOffline(true);
-  await page.evaluate(() => dispatchEvent(new Event("offline")));
+  const open: (() => Promise<void>)[] = [];
+  let isAway = false;
+  await page.routeWebSocket(/\/v1\/feed/, (socket) => {
+    if (isAway) return void socket.close();
+    socket.connectToServer();
+    open.push(() => socket.close());
+  });
+  await page.reload();
+  await page.locator("article").first().waitFor();
+  isAway = true;
+  for (const close of open) await close();
   await page.getByText(/Reconnecting/).waitFor();
 }
 

@@ -25,7 +25,7 @@ export function endWith(
     ? { "content-type": "text/html; charset=utf-8", "content-security-policy": POLICY }
     : { "content-type": "application/json" };
   response.writeHead(status, { ...headers, connection: "close", ...challenge });
-  response.end(isPerson(request) ? refusalPage(body.message) : JSON.stringify(body));
+  response.end(isPerson(request) ? refusalPage(status, body.message) : JSON.stringify(body));
 }
 
 /** The page's own style, with system fonts: an unauthenticated browser gets none of the page's files. */
@@ -36,6 +36,8 @@ svg{width:28px;height:28px;fill:light-dark(#0b6f68,#4cc0b3)}
 h1{margin:12px 0 8px;font-size:22px;line-height:1.25;letter-spacing:-.01em}
 p{margin:0}
 pre{margin:16px 0;padding:12px 16px;overflow:auto;border-radius:10px;background:light-dark(#f4f6f6,#1a1e1f);font:13px/1.7 ui-monospace,monospace}
+code{font:12px ui-monospace,monospace}
+.why+.why{margin-top:8px}
 .why{color:light-dark(#626d70,#88949a);font-size:13px}`;
 const POLICY = styledPolicy(createHash("sha256").update(STYLE).digest("base64"));
 const LOGO =
@@ -47,7 +49,9 @@ function isPerson({ method, url, headers }: IncomingMessage): boolean {
   return method === "GET" && !url?.startsWith("/v1/") && headers.accept?.includes("text/html") === true;
 }
 
-function refusalPage(message: string): string {
+/** Without a session the page itself says why. */
+function refusalPage(status: number, message: string): string {
+  const why = status === 401 ? "" : `<p class="why">The reason: ${escapeText(message)}.</p>\n`;
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -57,11 +61,10 @@ function refusalPage(message: string): string {
 <main>
 ${LOGO}
 <h1>This Blockyard is private</h1>
-<p>It opens with a link that works once. To get a new link, run this in the folder where the server was started:</p>
-<pre>npm start -s -- link  from a clone
-blockyard link        where it is installed</pre>
-<p class="why">The reason: ${escapeText(message)}.</p>
-</main>
+<p>It opens with a link that works once, for a day. To get a new link, run this in the folder where the server was started:</p>
+<pre>blockyard link</pre>
+<p class="why">From a clone: <code>npm start -s -- link</code></p>
+${why}</main>
 </html>
 `;
 }

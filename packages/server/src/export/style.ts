@@ -51,6 +51,7 @@ summary{cursor:pointer}
 .wide{overflow-x:auto}table{border-collapse:collapse}th,td{border:1px solid var(--line);padding:.25rem .6rem}
 .left{text-align:left}.right{text-align:right}.center{text-align:center}
 :is(.said,.report,.thought) :is(p,li,h1,h2,h3,h4,h5,h6,th,td){unicode-bidi:plaintext}
+:is(.said,.report,.thought) code{direction:ltr;unicode-bidi:isolate}
 blockquote{margin:.5rem 0;padding-left:.9rem;border-left:3px solid var(--line);color:var(--dim)}
 .turn{border-top:1px solid var(--line);margin:1rem 0;padding-top:.3rem;font-size:.85rem}
 .t-keyword{color:var(--t-keyword)}.t-string{color:var(--t-string)}.t-number{color:var(--t-number)}.t-comment{color:var(--t-comment)}

@@ -93,6 +93,9 @@ function Place(): ReactNode {
   );
 }
 
+/** The list beside it has all of them. */
+const RECENT = "Recent";
+
 function Overview({ conversations }: { conversations: readonly ListedConversation[] }): ReactNode {
   const now = useNow();
   const groups = groupsOf(conversations, now, useIsViewer());
@@ -103,7 +106,7 @@ function Overview({ conversations }: { conversations: readonly ListedConversatio
       {named.map(({ name, state, conversations: members }) => (
         <Rows key={name} name={name} isNeeds={state === "needs"} conversations={members} now={now} />
       ))}
-      {recent.length > 0 && <Rows name="Recent" conversations={recent} now={now} />}
+      {recent.length > 0 && <Rows name={RECENT} conversations={recent} now={now} />}
     </div>
   );
 }
@@ -116,6 +119,9 @@ interface RowsProps {
 }
 
 function Rows({ name, isNeeds = false, conversations, now }: RowsProps): ReactNode {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? conversations : conversations.slice(0, NAMED_CONVERSATIONS);
+  const more = conversations.length - shown.length;
   return (
     <section className={isNeeds ? "home-needs" : undefined} aria-label={`${name}: conversations`}>
       <h2 className={isNeeds ? "group-name needs" : "group-name"}>
@@ -123,12 +129,17 @@ function Rows({ name, isNeeds = false, conversations, now }: RowsProps): ReactNo
         {isNeeds && <span className="group-count">{conversations.length}</span>}
       </h2>
       <ul>
-        {conversations.slice(0, NAMED_CONVERSATIONS).map((conversation) => (
+        {shown.map((conversation) => (
           <li key={conversation.id}>
             <HomeRow conversation={conversation} now={now} />
           </li>
         ))}
       </ul>
+      {more > 0 && name !== RECENT && (
+        <button type="button" className="quiet-button home-more" onClick={() => setWhole(true)}>
+          Show {more} more
+        </button>
+      )}
     </section>
   );
 }

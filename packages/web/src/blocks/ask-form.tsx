@@ -178,7 +178,7 @@ function OptionsField({ field, value, onChange, id, about, note }: PartProps): R
 
 /** One of many: a menu. */
 function MenuField({ field, value, wrong, onChange, about, note }: PartProps): ReactNode {
-  const { label, options = [] } = field;
+  const { label, isRequired, options = [] } = field;
   const choices = options.map((option) => ({ value: option.value, name: option.label }));
   return (
     <div className={wrong === undefined ? "agent-field" : "agent-field wrong"}>
@@ -188,7 +188,8 @@ function MenuField({ field, value, wrong, onChange, about, note }: PartProps): R
       <Choice
         label={label}
         value={String(value)}
-        options={[{ value: "", name: "Choose…" }, ...choices]}
+        options={isRequired || value === "" ? choices : [{ value: "", name: "None" }, ...choices]}
+        placeholder="Choose…"
         describedBy={about}
         onChange={onChange}
       />

@@ -8,6 +8,8 @@ import { editBlock } from "../actions/actions.ts";
 import { editRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
+import { useCell } from "../state/cell.ts";
+import { editing } from "../state/page-state.ts";
 import { useBlock, useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 
@@ -56,7 +58,9 @@ function PlanEdits({ before, after }: { readonly before: string; readonly after:
 /** Opens the plan to be edited. */
 export function EditPlan({ ask }: { ask: Ask }): ReactNode {
   const block = useBlock(ask.plan ?? "");
-  if (!block) return null;
+  const isOpen = useCell(editing) === ask.plan;
+  // Its editor is above, with a button that closes it.
+  if (!block || isOpen) return null;
   return (
     <button type="button" className="quiet-button" onClick={() => editBlock(block)}>
       <Icon name="edit" /> Edit plan

@@ -61,7 +61,12 @@ export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactN
 
 /** As it will be used, with invisible characters made visible. */
 function Exact({ text }: { text: string }): ReactNode {
-  return <pre className="exact">{breakable(exactText(text))}</pre>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <pre className="exact" tabIndex={0}>
+      {breakable(exactText(text))}
+    </pre>
+  );
 }
 
 function Folder({ path }: { path: string }): ReactNode {

@@ -3,6 +3,10 @@
 // Formula
 export const KEPT_FORMULAS = 500;
 
+// Markdown
+/** Of a table's cell: a number, a name, a date. */
+export const SHORT_CELL_CHARS = 12;
+
 // Math tree
 /** Nobody reads a formula of more nodes. */
 export const FORMULA_NODES = 4_000;

@@ -11,16 +11,19 @@ import {
   type Text,
 } from "@blockyard/kernel";
 import type { Token, Tokens } from "marked";
-import { type JSX, memo, type ReactNode, useRef } from "react";
+import { type JSX, memo, type ReactNode, useRef, useState } from "react";
 import { DiagramFence } from "../diagram/diagram-fence.tsx";
 import { CodeFence } from "../highlight/code-fence.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { later } from "../ui/later.tsx";
 import { breakable } from "../ui/long-words.tsx";
 import { sizeInData } from "../ui/picture-size.ts";
+import { SHORT_CELL_CHARS } from "./limits.ts";
 import { type LongParagraph, type Parsed, parseGrowing, parseWhole } from "./parse.ts";
 
 const Formula = later(() => import("./formula.tsx"));
+/** Where formulas cannot be typeset, their source is read. */
+const staysAsWritten = () => {};
 
 /** Parsed texts that have ended: a row that comes back to the screen is not parsed again. */
 const whole = new WeakMap<Text, Parsed>();
@@ -146,7 +149,7 @@ function renderBlock(token: Token, isOpen: boolean): ReactNode {
     case "math":
       return (
         <p className="math math-block" data-source={token.text}>
-          <Formula source={token.text} meanwhile={token.text} />
+          <Formula source={token.text} meanwhile={token.text} onMissing={staysAsWritten} />
         </p>
       );
     case "html":
@@ -229,10 +232,14 @@ function renderTable(token: Tokens.Table): ReactNode {
 
 function renderCell(cell: Tokens.TableCell, i: number, Tag: "th" | "td"): ReactNode {
   return (
-    <Tag key={i} className={cell.align ? `align-${cell.align}` : undefined}>
+    <Tag key={i} className={`${isShort(cell) ? "short" : "long"}${cell.align ? ` align-${cell.align}` : ""}`}>
       {inline(cell.tokens)}
     </Tag>
   );
+}
+
+function isShort({ text }: Tokens.TableCell): boolean {
+  return text.length <= SHORT_CELL_CHARS;
 }
 
 function inline(tokens: readonly Token[] | undefined): ReactNode[] {
@@ -258,7 +265,7 @@ function renderInline(token: Token, key: number): ReactNode {
     case "math":
       return (
         <span key={key} className="math" data-source={token.text}>
-          <Formula source={token.text} meanwhile={token.text} />
+          <Formula source={token.text} meanwhile={token.text} onMissing={staysAsWritten} />
         </span>
       );
     case "link":
@@ -298,13 +305,24 @@ function renderLink(token: Tokens.Link, key: number): ReactNode {
 function renderImage(token: Tokens.Image, key: number): ReactNode {
   const alt = decodeReferences(token.text);
   const data = safeImageData(token.href);
-  if (data) return <img key={key} src={data} alt={alt} {...sizeInData(data)} />;
+  if (data) return <DataImage key={key} src={data} alt={alt} />;
   const href = safeLink(decodeReferences(token.href));
   if (!href) return alt;
   return (
     <a key={key} className="remote-image" href={href} target="_blank" rel="noopener noreferrer nofollow">
       <Icon name="image" /> {alt || "image"} <span className="host">{hostOf(href)}</span>
     </a>
+  );
+}
+
+/** A picture within the text; where it cannot be drawn, its words. */
+function DataImage({ src, alt }: { readonly src: string; readonly alt: string }): ReactNode {
+  const [isBroken, setBroken] = useState(false);
+  if (!isBroken) return <img src={src} alt={alt} {...sizeInData(src)} onError={() => setBroken(true)} />;
+  return (
+    <span className="no-image" title="This image can't be shown">
+      <Icon name="image" /> {alt || "Image"}
+    </span>
   );
 }
 

@@ -7,17 +7,19 @@ interface ChoiceProps<T extends string> {
   readonly label: string;
   readonly value: T;
   readonly options: readonly { readonly value: T; readonly name: string }[];
+  /** Shown while none of them is chosen. */
+  readonly placeholder?: string;
   /** The id of its description. */
   readonly describedBy?: string | undefined;
   readonly onChange: (value: T) => void;
 }
 
 export function Choice<T extends string>(props: ChoiceProps<T>): ReactNode {
-  const { label, value, options, describedBy, onChange } = props;
+  const { label, value, options, placeholder, describedBy, onChange } = props;
   const text = (
     <>
       <span className="sr-only">{label}: </span>
-      {options.find((option) => option.value === value)?.name}
+      {options.find((option) => option.value === value)?.name ?? placeholder}
       <Icon name="chevron" className="turned" />
     </>
   );

@@ -5,7 +5,7 @@
 
 import { addUsage, type Json, type JsonObject, subtractUsage, type Usage } from "@blockyard/kernel";
 import { isObject } from "./framing/json.ts";
-import { listOf, wholeOf } from "./read.ts";
+import { listOf, wholeOf, wordsOf } from "./read.ts";
 
 /** Anthropic counts cached tokens beside `input_tokens`; ours are part of `input`. */
 export function anthropicUsage(native: JsonObject): Usage {
@@ -22,10 +22,26 @@ export function anthropicUsage(native: JsonObject): Usage {
 
 /** A message's whole bill: the usage of summing up the conversation is counted beside the message itself. */
 export function anthropicBill(native: JsonObject): Usage {
-  const summed = listOf(native.iterations)
+  return iterationsOf(native, "compaction").map(anthropicUsage).reduce(addUsage, anthropicUsage(native));
+}
+
+/** What another model was asked for advice: each of its answers is counted and billed apart, at its own price. */
+export function adviceUsage(native: JsonObject): readonly { usage: Usage; model: string | undefined }[] {
+  return iterationsOf(native, "advisor_message").map((answer) => ({
+    usage: anthropicUsage(answer),
+    model: wordsOf(answer.model),
+  }));
+}
+
+/** The model that went on where the first one declined: the message's tokens are its own. */
+export function servedBy(native: JsonObject | undefined): string | undefined {
+  return wordsOf(iterationsOf(native ?? {}, "fallback_message").at(-1)?.model);
+}
+
+function iterationsOf(native: JsonObject, type: string): readonly JsonObject[] {
+  return listOf(native.iterations)
     .filter(isObject)
-    .filter(({ type }) => type === "compaction");
-  return summed.map(anthropicUsage).reduce(addUsage, anthropicUsage(native));
+    .filter((each) => each.type === type);
 }
 
 /** A later row over an earlier one: its numbers win, its nulls and gaps do not. */

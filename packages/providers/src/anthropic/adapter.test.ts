@@ -326,6 +326,72 @@ describe("blocks", () => {
     expect(folded.unknown).toEqual({});
   });
 
+  it("[A1] the sealed form of a compaction, which goes back to the API, is kept", () => {
+    const folded = run([
+      start,
+      {
+        type: "content_block_start",
+        index: 0,
+        content_block: { type: "compaction", content: null, encrypted_content: null, signature: "s" },
+      },
+      {
+        type: "content_block_delta",
+        index: 0,
+        delta: { type: "compaction_delta", content: "Summary", encrypted_content: "sealed" },
+      },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_stop" },
+    ]);
+    expect(folded.blocks[0]?.text).toBe("Summary");
+    expect(folded.blocks[0]?.metadata["extra"]).toEqual({ encrypted_content: "sealed", signature: "s" });
+  });
+
+  it("[A1] [A4] what another model goes on with is that model's, and so are the tokens", () => {
+    const hop = { type: "fallback", from: { model: "claude-x" }, to: { model: "claude-y" }, trigger: {} };
+    const folded = run(stream({ type: "text", text: "Part" }, hop, { type: "text", text: "more" }));
+    expect(folded.blocks.map(({ metadata }) => metadata["model"])).toEqual([
+      folded.turns[0]?.model,
+      folded.turns[0]?.model,
+      "claude-y",
+    ]);
+    expect(folded.turns[0]?.models).toEqual(["claude-y"]);
+    const iterations = [{ type: "fallback_message", model: "claude-z", input_tokens: 1, output_tokens: 2 }];
+    const usage = { input_tokens: 1, output_tokens: 2, iterations };
+    const served = run([start, { type: "message_delta", delta: {}, usage }, { type: "message_stop" }]);
+    expect(served.turns[0]?.models).toEqual(["claude-z"]);
+  });
+
+  it("[P25] tokens of another model's advice belong to the call that asked for it", () => {
+    const call = (id: string) => ({ type: "server_tool_use", id, name: "advisor", input: {} });
+    const result = (id: string) => ({
+      type: "advisor_tool_result",
+      tool_use_id: id,
+      content: { type: "advisor_result", text: "Use a map.", stop_reason: "end_turn" },
+    });
+    const advice = (input_tokens: number, model: string) => ({
+      type: "advisor_message",
+      model,
+      input_tokens,
+      output_tokens: 60,
+    });
+    const usage = {
+      input_tokens: 10,
+      output_tokens: 5,
+      iterations: [{ type: "message", input_tokens: 10, output_tokens: 5 }, advice(500, "a"), advice(700, "b")],
+    };
+    const events = stream(call("s1"), result("s1"), call("s2"), result("s2"));
+    const [first, ...rest] = [...events].reverse();
+    const told = { type: "message_delta", delta: {}, usage };
+    const folded = run([...rest.reverse(), told, ...(first === undefined ? [] : [first])]);
+    const calls = folded.blocks.filter(({ kind }) => kind === "tool_call").map(({ id }) => id);
+    expect(folded.turns[0]?.usage).toMatchObject({ input: 10, output: 5 });
+    const advised = [...folded.messages].filter(({ parent }) => parent !== undefined);
+    expect(advised.map((each) => [each.parent, each.model, each.usage.input])).toEqual([
+      [calls[0], "a", 500],
+      [calls[1], "b", 700],
+    ]);
+  });
+
   it.each<[string, (index: number) => Json | undefined]>([
     ["as text", (index) => String(index)],
     ["left out", () => undefined],

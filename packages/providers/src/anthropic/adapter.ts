@@ -9,9 +9,9 @@
 import { type BlockEvent, type Json, type JsonObject, jsonText, type Reason } from "@blockyard/kernel";
 import type { Adapter } from "../adapter.ts";
 import { isObject } from "../framing/json.ts";
-import { listOf } from "../read.ts";
+import { given, listOf } from "../read.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";
-import { anthropicBill, mergeNative } from "../usage.ts";
+import { adviceUsage, anthropicBill, mergeNative, servedBy } from "../usage.ts";
 import {
   closeBlock,
   cutLast,
@@ -94,6 +94,7 @@ function startMessage(state: AnthropicState, native: JsonObject, options: Anthro
     turn,
     id: id ?? turn,
     model,
+    advice: [],
     open: new Map(),
     strange: new Set(),
     held: undefined,
@@ -209,6 +210,7 @@ function endTurn(
   const isCut = reason === "interrupted" && message.stopReason === undefined;
   const usage = counted && isCut ? { ...counted, output: 0, reasoning: 0 } : counted;
   const events: BlockEvent[] = [];
+  message.model = servedBy(native) ?? message.model;
   const model = message.model === undefined ? {} : { model: message.model };
   if (usage !== undefined && native !== undefined) {
     events.push({
@@ -219,6 +221,17 @@ function endTurn(
       usage,
       native,
     });
+    events.push(
+      ...adviceUsage(native).map(
+        ({ usage, model }, i): BlockEvent => ({
+          type: "message-usage",
+          messageId: `${message.id}/advice-${i}`,
+          turn: message.turn,
+          ...given({ parent: message.advice[i] ?? message.advice.at(-1), model }),
+          usage,
+        }),
+      ),
+    );
   }
   events.push({
     type: "turn-end",

@@ -53,6 +53,7 @@ export function startBlock(
     return [...closed, ...unknown];
   }
   message.blocks++;
+  noteModels(message, block, started.open);
   message.open.set(index, started.open);
   return [...closed, ...started.events];
 }
@@ -154,7 +155,14 @@ export function wholeBlock(state: AnthropicState, message: Message, block: Json)
   if (started === undefined)
     return [...before, ...unknownEvent(placeFor(message), block, `content_block/${typeOf(block)}`)];
   message.blocks++;
+  noteModels(message, block, started.open);
   return [...before, ...started.events, ...closeBlock(state, message, index, started.open)];
+}
+
+/** Another model goes on with the message, or is asked for advice. */
+function noteModels(message: Message, block: JsonObject, open: OpenContent): void {
+  if (block.type === "fallback" && isObject(block.to)) message.model = stringOf(block.to.model) ?? message.model;
+  if (open.remote && open.toolName === "advisor") message.advice.push(open.place.key);
 }
 
 function result(

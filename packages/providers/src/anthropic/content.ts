@@ -39,6 +39,8 @@ export interface OpenContent {
   /** Of the part that is being written. */
   citations: Json[];
   estimatedTokens: number;
+  /** Of a notice: the block's content besides its text, which goes back to the API. */
+  extra: JsonObject;
 }
 
 type Opened = { readonly open: OpenContent; readonly events: readonly BlockEvent[] };
@@ -103,6 +105,8 @@ export function appendContent(open: OpenContent, delta: JsonObject): readonly Bl
       if (delta.citation !== undefined && delta.citation !== null) open.citations.push(delta.citation);
       return [];
     case "compaction_delta":
+      if (typeof delta.encrypted_content === "string")
+        open.extra = { ...open.extra, encrypted_content: delta.encrypted_content };
       return appended(key, delta.content);
     default:
       return undefined;
@@ -161,6 +165,7 @@ export function interruptContent(open: OpenContent): readonly BlockEvent[] {
 /** What a text or thinking block knows only at its end. */
 function endMetadata(open: OpenContent): JsonObject {
   // A delta may have come to a block of another type: a text has no signature.
+  if (open.type === "compaction") return Object.keys(open.extra).length === 0 ? {} : { extra: open.extra };
   if (open.kind !== "thinking") return open.kind === "text" ? citationMetadata(open.whole.cited) : {};
   return {
     ...(open.signature ? { signature: open.signature } : {}),
@@ -223,6 +228,7 @@ function opened(
     whole: { text, cited: [] },
     citations: Array.isArray(block.citations) ? [...(block.citations as readonly Json[])] : [],
     estimatedTokens: 0,
+    extra: isObject(own.extra) ? own.extra : {},
   };
   return { open, events: text === "" ? [start] : [start, { type: "block-append", key: place.key, text }] };
 }

@@ -3,7 +3,7 @@
  * their keys, and their common metadata.
  */
 
-import type { Json, JsonObject } from "@blockyard/kernel";
+import type { BlockKey, Json, JsonObject } from "@blockyard/kernel";
 import { wholeOf } from "../read.ts";
 import type { ContentPlace, OpenContent } from "./content.ts";
 import type { Call } from "./server-results.ts";
@@ -17,7 +17,10 @@ export interface AnthropicOptions {
 export interface Message extends PartedMessage {
   readonly turn: string;
   readonly id: string;
-  readonly model: string | undefined;
+  /** Of the next block: another model may go on with the message. */
+  model: string | undefined;
+  /** Calls of another model for advice: its tokens are not the message's. */
+  readonly advice: BlockKey[];
   /** Blocks between start and stop, by the API's index. */
   readonly open: Map<number, OpenContent>;
   /** Indexes of blocks with unknown types: their deltas belong to no block of ours. */

@@ -127,7 +127,9 @@ function limitReached(line: JsonObject): string {
   const subtype = textOf(line.subtype) ?? "";
   if (subtype === "error_max_turns") return "Reached the maximum number of turns";
   if (subtype === "error_max_budget_usd") return "Reached the maximum budget";
-  return textOf(line.terminal_reason)?.replaceAll("_", " ") ?? subtype.replaceAll("_", " ");
+  const why = wordsOf(line.terminal_reason);
+  // A turn can be said to be completed, and an error: paused by the API, for instance.
+  return (why === undefined || why === "completed" ? subtype : why).replaceAll("_", " ");
 }
 
 /** A result with text that no line has: `--output-format json`, local commands of older versions, limits. */

@@ -236,6 +236,8 @@ describe("cost and usage", () => {
       uncounted: true,
     });
     expect(stopped?.costUsd).toBeUndefined();
+    // A turn that the API paused is an error of a turn that is "completed".
+    expect(foldLines(lines("completed")).turns[0]?.error).toBe("error during execution");
     // What failed before the model was asked has cost nothing, as it says.
     const [failed] = foldLines([init(), done({ ...zeros, is_error: true })]).turns;
     expect([failed?.costUsd, failed?.uncounted]).toEqual([0, undefined]);

@@ -366,6 +366,37 @@ describe("turns", () => {
     expect(used(resumed(2100, 0), resumed(2200, 100))).toMatchObject({ input: 100, output: 10 });
   });
 
+  it("[X68] a thread that went back counts from where it went back to", () => {
+    const answered = (total: number, last: number) =>
+      note("thread/tokenUsage/updated", {
+        tokenUsage: {
+          total: { inputTokens: total, outputTokens: total / 10 },
+          last: { inputTokens: last, outputTokens: last / 10 },
+        },
+      });
+    const { turns } = play([
+      opened,
+      begun,
+      answered(100, 100),
+      answered(250, 150),
+      turn("completed"),
+      note("thread/reverted", {}),
+      note("turn/started", { turn: { id: "turn-b" }, turnId: "turn-b" }),
+      note("thread/tokenUsage/updated", {
+        turnId: "turn-b",
+        tokenUsage: {
+          total: { inputTokens: 160, outputTokens: 16 },
+          last: { inputTokens: 60, outputTokens: 6 },
+        },
+      }),
+      note("turn/completed", { turn: { id: "turn-b", status: "completed" }, turnId: "turn-b" }),
+    ]);
+    expect(turns.map(({ usage }) => [usage?.input, usage?.output])).toEqual([
+      [250, 25],
+      [60, 6],
+    ]);
+  });
+
   it("[X69] a retry is a notice that counts, an error that ends the turn is shown once, with its kind", () => {
     const failure = { message: "no", codexErrorInfo: { httpConnectionFailed: { httpStatusCode: 401 } } };
     const { blocks, turns } = play([

@@ -50,6 +50,7 @@ import {
   endRetries,
   endTurn,
   errorTold,
+  forgetCounter,
   inTurn,
   placed,
   planUpdated,
@@ -241,6 +242,10 @@ const STEPS: Readonly<Record<string, Step>> = {
     const known = threadOf(state, id, isOwn);
     known.path = wordsOf(path) ?? known.path;
     known.isNew = wordsOf(forkedFromId) === undefined;
+  },
+  "thread/reverted": (state, _, params) => {
+    const thread = state.threads.get(textOf(params.threadId) ?? "");
+    if (thread !== undefined) forgetCounter(thread);
   },
   "thread/name/updated": (_, out, params) => {
     const title = wordsOf(params.threadName);

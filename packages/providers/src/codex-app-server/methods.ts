@@ -63,7 +63,6 @@ export const SILENT: ReadonlySet<string> = new Set([
   "thread/realtime/started",
   "thread/realtime/transcript/delta",
   "thread/realtime/transcript/done",
-  "thread/reverted",
   "thread/section/changed",
   "thread/status/changed",
   "thread/unarchived",

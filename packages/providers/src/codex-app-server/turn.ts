@@ -265,6 +265,13 @@ export function usageTold(state: State, out: Out, params: JsonObject): void {
   });
 }
 
+/** The thread went back: its counter goes back too, and the next answer tells where it was before that answer. */
+export function forgetCounter(thread: Thread): void {
+  thread.total = undefined;
+  thread.isNew = false;
+  if (thread.turn !== undefined) thread.turn.before = undefined;
+}
+
 /**
  * A thread's counter before its first answer here. A resumed thread states its own, but not if its last turn was a
  * compaction. The last answer is not counted if it was cut, nor while a compaction is running.

@@ -86,6 +86,10 @@ export function doneMessage(response: Response, item: Item, native: JsonObject):
   listOf(native.content).forEach((content, i) => {
     const part = objectOf(content);
     if (item.ended.has(String(i))) return;
+    if (part.type === "output_audio") {
+      events.push(...spoken(response, item, String(i), textOf(part.transcript)));
+      return;
+    }
     if (part.type !== "output_text" && part.type !== "refusal") {
       events.push(...unknownIn(response.turn, content, `content_part/${textOf(part.type) ?? "(no type)"}`));
       return;
@@ -98,6 +102,22 @@ export function doneMessage(response: Response, item: Item, native: JsonObject):
   for (const part of item.parts.values()) events.push(endPart(part, "done", {}));
   item.parts.clear();
   return events;
+}
+
+/** Shown by its transcript, which may have come in pieces before. */
+function spoken(
+  response: Response,
+  item: Item,
+  index: string,
+  transcript: string | undefined,
+): readonly BlockEvent[] {
+  const name = item.parts.has("audio") ? "audio" : index;
+  const [part, started] = openText(response, item, name, "audio");
+  response.hasTranscript = true;
+  const said = part.chars === 0 ? append(part, transcript || "[audio]") : [];
+  closePart(item, name);
+  item.ended.add(index);
+  return [...started, ...said, endPart(part, "done", given({ text: transcript || undefined }))];
 }
 
 /** Ended once: what repeats it later says nothing new. */

@@ -588,6 +588,21 @@ describe("streams", () => {
     expect(shown(run([created, sound, sound, completed()]))).toEqual(["text|done|[audio]|"]);
   });
 
+  it.each<[string, readonly JsonObject[], string | undefined, string]>([
+    ["whole", [], "Hello", "Hello"],
+    ["after its pieces", [{ type: "response.audio.transcript.delta", delta: "Hello" }], "Hello", "Hello"],
+    ["after a part of it", [{ type: "response.audio.transcript.delta", delta: "Hel" }], "Hello", "Hello"],
+    ["without words", [{ type: "response.audio.delta", delta: "AAAA" }], undefined, "[audio]"],
+  ])("[O1] [O4] a spoken part %s is shown once", (_, before, transcript, expected) => {
+    const part = { type: "output_audio", data: "AAAA", ...(transcript === undefined ? {} : { transcript }) };
+    const item = { type: "message", id: "m", role: "assistant", status: "completed", content: [part] };
+    const done = { type: "response.output_item.done", output_index: 0, item };
+    const added = { type: "response.output_item.added", output_index: 0, item: { ...item, content: [] } };
+    const folded = run([created, added, ...before, done, completed([item])]);
+    expect(shown(folded)).toEqual([`text|done|${expected}|`]);
+    expect(folded.unknown).toEqual({});
+  });
+
   it("[P19] an unknown item is one block with its last state, even if it is cut", () => {
     const item = (state: number): JsonObject => ({ type: "hologram", id: "h", state });
     const whole = run([created, added(item(1)), done(item(2)), completed([item(2)])]);

@@ -172,6 +172,9 @@ test("[V5] a command is found where it stands, and its input stays closed unless
   await page.locator(".tool-input").waitFor();
   await page.locator(".tool-results", { hasText: "make bandicoot" }).waitFor();
   expect(await page.locator(".tool-input").textContent()).not.toContain("bandicoot");
+  // The match that the reader is at stands out from the others.
+  const current = () => page.evaluate(() => [...(CSS.highlights.get("find-current") ?? [])].map(String));
+  await expect.poll(current, PATIENT).toEqual(["bandicoot"]);
   await page.getByRole("textbox", { name: "Find in this conversation" }).fill("numbat");
   await expect.poll(() => told(page), PATIENT).toMatch(/^– of \d/);
   await page.keyboard.press("Enter");

@@ -56,7 +56,7 @@ test("[V13] a formula that cannot be typeset is read as it was written", async (
   const failed = page.waitForEvent("requestfailed", (request) => request.url().includes("formula-"));
   await page.goto(`${harness.running.url}/c/${conversation}`);
   await failed;
-  await expect.poll(() => page.locator(".md").first().innerText()).toBe("It is \\frac{1}{2} of it.");
+  await expect.poll(() => page.locator(".md").first().innerText()).toBe("It is $\\frac{1}{2}$ of it.");
   expect(await page.getByText("Couldn't load this part of the page").count()).toBe(0);
   await context.close();
 });

@@ -24,17 +24,21 @@ export function markMatches(list: Element, words: string, current: Current | und
   const paint = () => {
     frame = 0;
     const ranges: Range[] = [];
-    let own: Range | undefined;
+    const own: Range[] = [];
+    const below: Range[] = [];
     for (const block of list.querySelectorAll<HTMLElement>("[data-block]")) {
       const found = rangesIn(block, words, HIGHLIGHTED_RANGES - ranges.length);
       ranges.push(...found);
-      // The drawn text may have fewer than the source: a link's target is not shown.
-      if (current && block.dataset["block"] === current.block)
-        own = found[Math.min(current.nth, found.length - 1)];
+      if (current && block.dataset["block"] === current.block) own.push(...found);
+      else if (current && block.parentElement?.closest(`[data-block="${CSS.escape(current.block)}"]`))
+        below.push(...found);
     }
+    // A call's command is drawn with its result. The drawn text may have fewer than the source: a link's target is not shown.
+    const drawn = own.length > 0 ? own : below;
+    const at = drawn[Math.min(current?.nth ?? 0, drawn.length - 1)];
     CSS.highlights.set(ALL, new Highlight(...ranges));
-    CSS.highlights.set(CURRENT, new Highlight(...(own ? [own] : [])));
-    if (own && !isShown) isShown = show(list, own);
+    CSS.highlights.set(CURRENT, new Highlight(...(at ? [at] : [])));
+    if (at && !isShown) isShown = show(list, at);
   };
   const later = () => {
     frame ||= requestAnimationFrame(paint);

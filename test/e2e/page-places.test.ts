@@ -257,6 +257,19 @@ test("[V87] a menu takes clicks wherever it stands, also when its block is not p
   await page.context().close();
 });
 
+test("[V130] a block that is excluded by its key passes the focus to the line in its place, and gets it back", async () => {
+  const conversation = await newConversation(harness.kernel, "excluded by key");
+  const [, block] = await say(harness.kernel, conversation, [{ text: "one" }, { text: "two" }]);
+  const { page } = await harness.open(`/c/${conversation}`);
+  await page.locator(`[data-block="${block}"]`).focus();
+  await page.keyboard.press("p");
+  const line = page.getByRole("article", { name: "1 block excluded from context" });
+  await expect.poll(() => line.evaluate((each) => each === document.activeElement)).toBe(true);
+  await page.keyboard.press("p");
+  await expect.poll(() => focusedBlock(page)).toBe(block);
+  await page.context().close();
+});
+
 test("[V20] what does not fit into a frame is refused where it is pasted, or goes as a request", async () => {
   const conversation = await newConversation(harness.kernel, "a lot");
   const [block] = await say(harness.kernel, conversation, [{ text: "Short." }]);

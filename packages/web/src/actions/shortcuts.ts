@@ -102,7 +102,10 @@ const SHORTCUTS: readonly Shortcut[] = [
     icon: "prune",
     needs: "block",
     writes: true,
-    run: (session) => withFocused(session, (block) => void prune(session, block.id, !block.pruned)),
+    run(session) {
+      focusedRow()?.querySelector<HTMLElement>(".put-back")?.click();
+      withFocused(session, (block) => void prune(session, block.id, !block.pruned));
+    },
   },
   {
     key: "u",

@@ -46,7 +46,7 @@ export const RowView = memo(function RowView({ row }: { row: Row }): ReactNode {
     case "branch":
       return <BranchRow at={row.at} ways={row.ways} chosen={row.chosen} />;
     case "pruned":
-      return <PrunedRow ids={row.ids} />;
+      return <PrunedRow name={row.key} ids={row.ids} />;
   }
 });
 

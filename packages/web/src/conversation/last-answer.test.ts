@@ -16,7 +16,7 @@ function seen(turns: readonly string[], blocks: readonly { turn: string; text: s
 }
 
 test("[V170] the answer of the ended turn is read out, not that of an earlier one", () => {
-  const first = { turn: "t1", text: "Blue." };
+  const first = { turn: "t1", text: "**Blue**." };
   expect(lastAnswer(seen(["t1"], [first]))).toBe("Answer finished. Blue.");
   const compaction = { turn: "t2", text: "", kind: "error" };
   expect(lastAnswer(seen(["t1", "t2"], [first, compaction]))).toBe("The turn has ended.");

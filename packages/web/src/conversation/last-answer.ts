@@ -1,5 +1,6 @@
 /** What a screen reader announces when a turn has ended: its own last text, if it has one. */
 import { isEnded, type View } from "@blockyard/kernel";
+import { spokenText } from "../markdown/spoken-text.ts";
 import { lastTurn } from "../rows/late-asks.ts";
 import { SPOKEN_CHARS } from "./limits.ts";
 
@@ -14,5 +15,5 @@ export function lastAnswer(view: Seen): string {
     return turn === undefined || block.metadata.turn === turn;
   });
   const text = id === undefined ? undefined : view.texts.get(id)?.slice(0, SPOKEN_CHARS);
-  return text ? `Answer finished. ${text}` : "The turn has ended.";
+  return text ? `Answer finished. ${spokenText(text)}` : "The turn has ended.";
 }

@@ -260,9 +260,18 @@ function isAsked(view: View, call: BlockId): boolean {
   return block !== undefined && (askOf(block.metadata)?.state === "asked" || isLateAsk(view, block));
 }
 
-/** The target of keys: a block, or a group of quiet ones. */
+/** The target of keys: a block, or several in one row. */
 function focusName(row: Row): string | undefined {
-  return row.type === "block" ? row.id : row.type === "gathered" ? row.key : undefined;
+  if (row.type === "block") return row.id;
+  return row.type === "gathered" || row.type === "pruned" ? row.key : undefined;
+}
+
+/** The row that has the focus of one that is gone: blocks that were gathered or excluded since, or are separate again. */
+function heirOf(rows: readonly Row[], gone: string): Row | undefined {
+  const first = gone.replace(/^(pruned|quiet):/, "");
+  return rows.find((row) =>
+    row.type === "gathered" || row.type === "pruned" ? row.ids.includes(first) : focusName(row) === first,
+  );
 }
 
 /**
@@ -275,10 +284,9 @@ function useFocusedRow(stage: Stage<Row>, rows: readonly Row[], target: BlockId 
   known.current = rows;
   const before = useRef(target === undefined ? now : undefined);
   useEffect(() => {
-    // A row that was gathered with others while it was focused: they have the focus together.
-    const home = rows.find((row) => row.type === "gathered" && row.ids.includes(now ?? ""));
-    const isHidden = home && !rows.some((row) => focusName(row) === now);
-    if (isHidden && document.activeElement === document.body) focused.set(home.key);
+    if (now === undefined || rows.some((row) => focusName(row) === now)) return;
+    const heir = heirOf(rows, now);
+    if (heir && document.activeElement === document.body) focused.set(focusName(heir));
   }, [rows, now]);
   useEffect(() => {
     if (now === before.current) return;

@@ -25,7 +25,7 @@ import {
   UNVERIFIED,
   waitsFor,
 } from "@blockyard/kernel/presentation";
-import { changedLines, collapsedOf, type Shown } from "../export/closed.ts";
+import { changedLines, collapsedOf, type Shown, shortFormOf } from "../export/closed.ts";
 import { turnFacts } from "../export/html.ts";
 import { commandSummary, type Item, isFollowed, timeline } from "../export/timeline.ts";
 import type { ExportNode } from "../export/tree.ts";
@@ -106,7 +106,7 @@ function isReport(last: ExportNode | undefined, reports: readonly string[]): boo
 /** Results that the call's line already shows. */
 function isLineOnly(result: ExportNode, call: BlockSnapshot, todo: BlockSnapshot | undefined): boolean {
   const known = { isFollowed: isFollowed(result), isLivingTodo: todo !== undefined };
-  return collapsedOf({ block: result.block, call, source: ["x"], chars: 1, ...known }).form === "line";
+  return shortFormOf({ block: result.block, call, ...known }) === "line";
 }
 
 interface Around {

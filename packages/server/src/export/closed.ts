@@ -53,6 +53,11 @@ export function collapsedOf({ block, call, source, isFollowed, isLivingTodo, ...
   };
 }
 
+/** How a result is shown as far as its length does not matter, only whether it has a text: as its call's line, or below it. */
+export function shortFormOf(shown: Omit<Shown, "source" | keyof Extent>): Form {
+  return collapsedOf({ ...shown, source: ["x"], chars: Math.min(1, shown.block.content.length) }).form;
+}
+
 function excerptLines(form: Form, source: readonly string[], block: BlockSnapshot): readonly string[] {
   if (form === "start")
     return source.slice(

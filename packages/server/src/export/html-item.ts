@@ -23,7 +23,7 @@ import {
   showsPictures,
 } from "@blockyard/kernel/presentation";
 import { type Html, html, join, NOTHING } from "../system/escape.ts";
-import { collapsedOf } from "./closed.ts";
+import { shortFormOf } from "./closed.ts";
 import { highlight } from "./highlight.ts";
 import {
   type Around,
@@ -102,11 +102,9 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
     const around: Around = { call: block, isFollowed: isFollowed(result), isNamed, todo };
     const repeats = repeatsDenial(block.metadata, result.block);
     const body = html`<div ${names(result.block)} data-call="${block.block_id}">${repeats ? NOTHING : KIND_HTML[result.block.kind](result.block, around)}${nestedHtml(result.nested, depth, "Also")}${branchesHtml(result, depth)}</div>`;
-    const { form } = collapsedOf({
+    const form = shortFormOf({
       block: result.block,
       call: block,
-      source: ["x"],
-      chars: 1,
       isFollowed: isFollowed(result),
       isLivingTodo: todo !== undefined,
     });

@@ -25,7 +25,7 @@ import {
   UNVERIFIED,
 } from "@blockyard/kernel/presentation";
 import { withoutControls } from "../system/escape.ts";
-import { changedLines, collapsedOf, linesOf, type Shown } from "./closed.ts";
+import { changedLines, collapsedOf, linesOf, type Shown, shortFormOf } from "./closed.ts";
 import { footersOf, turnFacts } from "./html.ts";
 import { commandSummary, type Item, isFollowed, timeline } from "./timeline.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";
@@ -76,7 +76,7 @@ function* nodeText(node: ExportNode, around: Around): Generator<string> {
   const drawn = results.map((result) => {
     const own = { call: block, isFollowed: isFollowed(result), todo: around.todo };
     const shown = { ...own, block: result.block, isLivingTodo: own.todo !== undefined };
-    return { result, own, isInside: collapsedOf({ ...shown, source: ["x"], chars: 1 }).form === "line" };
+    return { result, own, isInside: shortFormOf(shown) === "line" };
   });
   const inside = drawn.filter((each) => each.isInside);
   if (isCall)

@@ -70,6 +70,20 @@ it("[Y47] an agent that names ever more sessions: output in too many of them bel
   expect(folded.blocks.length).toBeLessThan(1_000);
 });
 
+it("[Y1] an answer that comes after the end of its call is no answer to nothing", () => {
+  const call = { sessionUpdate: "tool_call", toolCallId: "call", title: "Command", kind: "execute" };
+  const folded = played([
+    prompt(1),
+    update(call),
+    ["out", { jsonrpc: "2.0", id: 5, method: "session/request_permission", params: asks("s") }],
+    update({ sessionUpdate: "tool_call_update", toolCallId: "call", status: "failed" }),
+    ["in", { jsonrpc: "2.0", id: 5, result: { outcome: { outcome: "selected", optionId: "once" } } }],
+    answer(1),
+  ]);
+  expect(folded.unknown).toEqual({});
+  expect(of(folded, "tool_call")[0]?.metadata["ask"]).toMatchObject({ state: "expired" });
+});
+
 function asks(sessionId: string): JsonObject {
   const options = [{ optionId: "once", name: "Allow", kind: "allow_once" }];
   return { sessionId, toolCall: { toolCallId: "call", title: "Command", kind: "execute" }, options };

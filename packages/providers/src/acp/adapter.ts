@@ -195,6 +195,7 @@ function stepAnswer(state: State, out: Out, dir: Direction, message: JsonObject)
   const id = idOf(message.id);
   const request = waiting.get(id);
   if (request === undefined) {
+    if (dir === "in" && state.settled.delete(id)) return;
     // An error without an id answers a line that could not be read.
     if (isObject(message.error) && (message.id === null || message.id === undefined)) {
       sayError(state, out, undefined, errorText(message.error), codeIn(message.error));

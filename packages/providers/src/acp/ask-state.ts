@@ -1,6 +1,7 @@
 /** Asks that are open, and how one ends: with the client's answer, or with the call or the turn that it was about. */
 
 import type { BlockKey, JsonObject } from "@blockyard/kernel";
+import { bounds } from "../limits.ts";
 import type { Asked, Out, Session, State } from "./state.ts";
 
 /** Without a patch, the ask's outcome is written already. */
@@ -14,7 +15,7 @@ export function closeAsk(out: Out, asked: Asked, patch: JsonObject | undefined):
 export function replaceAsks(state: State, out: Out, key: BlockKey): void {
   for (const [id, { ask }] of state.asked) {
     if (ask === undefined || ask.key !== key) continue;
-    state.asked.delete(id);
+    settle(state, id);
     closeAsk(out, ask, { state: "expired", message: "asked again" });
   }
 }
@@ -23,7 +24,7 @@ export function replaceAsks(state: State, out: Out, key: BlockKey): void {
 export function expiredAsk(state: State, key: BlockKey): JsonObject {
   for (const [id, { ask }] of state.asked) {
     if (ask?.key !== key) continue;
-    state.asked.delete(id);
+    settle(state, id);
     return { ask: { ...ask.ask, state: "expired", message: "the call has ended" } };
   }
   return {};
@@ -33,7 +34,17 @@ export function expiredAsk(state: State, key: BlockKey): JsonObject {
 export function expireAsks(state: State, out: Out, session: Session): void {
   for (const [id, request] of state.asked) {
     if (request.session !== session.id || request.ask?.isOwn !== true) continue;
-    state.asked.delete(id);
+    settle(state, id);
     closeAsk(out, request.ask, { state: "expired", message: "the turn has ended" });
+  }
+}
+
+/** Nothing is asked any more; an answer that comes too late is still one to this request. */
+function settle(state: State, id: string): void {
+  state.asked.delete(id);
+  state.settled.add(id);
+  for (const oldest of state.settled) {
+    if (state.settled.size <= bounds.openCalls) return;
+    state.settled.delete(oldest);
   }
 }

@@ -150,6 +150,8 @@ export interface State {
   /** Requests of the client, by id; requests of the agent, by id. */
   readonly sent: Map<string, Request>;
   readonly asked: Map<string, Request>;
+  /** Requests of the agent whose call or turn has ended unanswered. */
+  readonly settled: Set<string>;
   readonly sessions: Map<string, Session>;
   /** What each terminal of the client has printed. */
   readonly terminals: Map<string, { output: string; exitCode: number | null | undefined }>;
@@ -169,6 +171,7 @@ export function startState(run: string, options: AcpOptions, before: Before): St
     now: undefined,
     sent: new Map(),
     asked: new Map(),
+    settled: new Set(),
     sessions: new Map(),
     terminals: new Map(),
     forks: 0,

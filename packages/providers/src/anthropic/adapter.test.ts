@@ -377,7 +377,11 @@ describe("blocks", () => {
     const usage = {
       input_tokens: 10,
       output_tokens: 5,
-      iterations: [{ type: "message", input_tokens: 10, output_tokens: 5 }, advice(500, "a"), advice(700, "b")],
+      iterations: [
+        { type: "message", input_tokens: 10, output_tokens: 5 },
+        advice(500, "a"),
+        advice(700, "b"),
+      ],
     };
     const events = stream(call("s1"), result("s1"), call("s2"), result("s2"));
     const [first, ...rest] = [...events].reverse();

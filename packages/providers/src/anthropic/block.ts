@@ -161,7 +161,8 @@ export function wholeBlock(state: AnthropicState, message: Message, block: Json)
 
 /** Another model goes on with the message, or is asked for advice. */
 function noteModels(message: Message, block: JsonObject, open: OpenContent): void {
-  if (block.type === "fallback" && isObject(block.to)) message.model = stringOf(block.to.model) ?? message.model;
+  if (block.type === "fallback" && isObject(block.to))
+    message.model = stringOf(block.to.model) ?? message.model;
   if (open.remote && open.toolName === "advisor") message.advice.push(open.place.key);
 }
 

@@ -201,6 +201,45 @@ describe("an answer", () => {
   });
 });
 
+describe("an agent inside an agent", () => {
+  const agent = (id: string, parent: string | null): JsonObject => ({
+    type: "assistant",
+    parent_tool_use_id: parent,
+    message: { id: `m-${id}`, content: [{ type: "tool_use", id, name: "Agent", input: { prompt: "Go" } }] },
+  });
+  const report = (id: string, parent: string | null, isError: boolean): JsonObject => ({
+    type: "user",
+    parent_tool_use_id: parent,
+    message: { content: [{ type: "tool_result", tool_use_id: id, content: "Report", is_error: isError }] },
+  });
+  const task = {
+    ...{ type: "system", subtype: "task_started", task_id: "inner", tool_use_id: "b" },
+    ...{ task_type: "local_agent", description: "Go" },
+  };
+
+  it.each([
+    ["done", "allow", false, "done", undefined],
+    ["failed", "allow", true, "error", false],
+    ["done", "deny", false, "error", false],
+  ] as const)(
+    "[C15] that is %s: a call of it with the answer %s is no more than that",
+    (_, behavior, isError, status, success) => {
+      const folded = foldOf([
+        agent("a", null),
+        agent("b", "a"),
+        task,
+        asked("Bash", { command: "ls" }, { agent_id: "inner" }),
+        answered({ behavior, message: "No." }),
+        report("b", "a", isError),
+        report("a", null, false),
+        { type: "result", subtype: "success", is_error: false, result: "Done." },
+      ]);
+      const call = folded.blocks.find(({ metadata }) => metadata["toolUseId"] === "t1");
+      expect([call?.status, call?.metadata["success"]]).toEqual([status, success]);
+    },
+  );
+});
+
 describe("a form of an MCP server", () => {
   const request = {
     ...{ subtype: "elicitation", mcp_server_name: "asker", message: "How many?", mode: "form" },

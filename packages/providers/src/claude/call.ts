@@ -41,6 +41,7 @@ export function openCall(state: State, out: Out, start: CallStart): Call {
     isRunning: false,
     isBroken: false,
     isEnded: false,
+    isDone: false,
     isBackground: false,
     openResult: undefined,
     hasProgress: false,
@@ -133,6 +134,7 @@ interface CallEnd {
 export function endCall(out: Out, call: Call, end: CallEnd): void {
   if (call.isEnded) return;
   call.isEnded = true;
+  call.isDone = end.status === "done";
   if (call.openResult !== undefined) {
     out.push({
       type: "block-end",
@@ -163,6 +165,18 @@ export function endCall(out: Out, call: Call, end: CallEnd): void {
   call.input = undefined;
   call.firstInput = undefined;
   call.ask = undefined;
+}
+
+/** A call of an agent inside an agent, whose results are not printed: it was allowed, and its agent is done. */
+export function endUnseen(state: State, out: Out, call: Call): boolean {
+  const agent = call.scope.parent === undefined ? undefined : callAt(state, call.scope.parent);
+  if (agent?.isDone !== true || call.ask?.state !== "allowed") return false;
+  endCall(out, call, { status: "done", metadata: { success: null } });
+  return true;
+}
+
+export function callAt(state: State, key: BlockKey): Call | undefined {
+  return state.calls.get(key.slice(state.prefix.length + 2));
 }
 
 /** Ends a call that got no result. An incomplete one stays without input. */

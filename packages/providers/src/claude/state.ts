@@ -85,6 +85,8 @@ export interface Call {
   /** Its input is known to be no JSON. */
   isBroken: boolean;
   isEnded: boolean;
+  /** It has ended, and well. */
+  isDone: boolean;
   /** Continues in the background: it, and what it starts, may outlive its turn. */
   isBackground: boolean;
   /** The block of a command that continues in the background. */

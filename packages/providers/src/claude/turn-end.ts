@@ -10,7 +10,7 @@ import { addUsage, type Json, type JsonObject, NO_USAGE, type Reason, type Usage
 import { isObject } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { anthropicUsage, isZero } from "../usage.ts";
-import { breakCall } from "./call.ts";
+import { breakCall, callAt, endUnseen } from "./call.ts";
 import { endForm } from "./control.ts";
 import { hasAgents, takeApiMs, takeCost } from "./cost.ts";
 import { endRetries } from "./notice.ts";
@@ -184,7 +184,8 @@ export function closeTurnBlocks(state: State, out: Out, ordinal: number, reason:
   // The innermost first: a child ends before its parent.
   for (const call of open.reverse()) {
     if (call.isBackground || isBelow(state, call, background)) continue;
-    breakCall(out, call, reason === "interrupted" ? "interrupted" : "cancelled");
+    if (!endUnseen(state, out, call))
+      breakCall(out, call, reason === "interrupted" ? "interrupted" : "cancelled");
   }
 }
 
@@ -198,8 +199,7 @@ function isBelow(state: State, call: Call, keys: ReadonlySet<string>): boolean {
   let parent = call.scope.parent;
   for (let steps = 0; parent !== undefined && steps < 64; steps++) {
     if (keys.has(parent)) return true;
-    const above: Call | undefined = state.calls.get(parent.slice(state.prefix.length + 2));
-    parent = above?.scope.parent;
+    parent = callAt(state, parent)?.scope.parent;
   }
   return false;
 }

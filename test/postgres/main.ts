@@ -15,13 +15,14 @@ import { lossChecks } from "./losses.contract.ts";
 import { nodeChecks } from "./nodes.contract.ts";
 import { openingChecks } from "./opening.contract.ts";
 import { closeBrowser, outageChecks } from "./outages.contract.ts";
+import { outlineChecks } from "./outlines.contract.ts";
 import { startServer } from "./server.ts";
 import { servingChecks } from "./serving.contract.ts";
 
 // A killed server looks through all its files when it starts again: first, while there are few.
 const checks = [
   ...[...lossChecks, ...contractChecks, ...openingChecks],
-  ...[...contentChecks, ...nodeChecks, ...servingChecks, ...importChecks, ...outageChecks],
+  ...[...contentChecks, ...outlineChecks, ...nodeChecks, ...servingChecks, ...importChecks, ...outageChecks],
 ];
 const server = await startServer();
 console.log(server.version);

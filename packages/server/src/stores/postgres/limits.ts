@@ -40,6 +40,9 @@ export const STUCK_BLOCKS = 100;
 /** Rows read at once in a full read, and how many changed rows are read individually. */
 export const OUTLINE_ROWS = 500;
 export const CHANGED_OUTLINE_ROWS = 10_000;
+/** How long a search waits for blocks that have not been read yet, and how long they are read between two searches. */
+export const READ_OUTLINES_MS = 1_000;
+export const READ_ON_MS = 100;
 
 // Query
 /** Conversations in one query. */

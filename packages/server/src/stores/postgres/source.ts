@@ -4,7 +4,7 @@
  * snapshot.
  */
 
-import type { Block, SearchQuery } from "@blockyard/kernel";
+import type { Block, SearchIndexing, SearchQuery } from "@blockyard/kernel";
 import { blockId } from "@blockyard/kernel/plain";
 import { type Demand, filterOf, type SearchSource, trigramsOf } from "@blockyard/kernel/search";
 import type { Entry } from "../../search/block-index.ts";
@@ -62,6 +62,10 @@ export class PostgresSource implements SearchSource<Entry> {
       values: [known.conversation, known.born],
     });
     return stored && openBlock({ ...stored, name: conversation });
+  }
+
+  indexing(): SearchIndexing | undefined {
+    return this.#outlines.progress;
   }
 
   text(entry: Entry): string {

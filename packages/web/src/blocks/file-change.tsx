@@ -92,16 +92,17 @@ function FileChange({ block, change, i, text: { diff, note }, isNamed }: FileCha
       grammar={grammar}
     />
   );
+  const moved = change.movedTo && (
+    <span className="change-moved">
+      <span className="dim">moved to</span> <FilePath path={change.movedTo} />
+    </span>
+  );
   return (
     <div className={`change change-${change.kind}`}>
       <div className={isNamed ? "result-head result-tools" : "result-head"}>
         {change.kind !== "modify" && <span className="change-kind">{CHANGE_WORDS[change.kind]}</span>}
         {!isNamed && <FilePath path={change.path} line={firstLine(diff)} />}
-        {change.movedTo && (
-          <>
-            <span className="dim">moved to</span> <FilePath path={change.movedTo} />
-          </>
-        )}
+        {isNamed && moved}
         {!isNamed && <Counts added={added} deleted={deleted} />}
         {change.unverified && (
           <span className="dim" title="The edit as the agent requested it. Its line numbers are unknown">
@@ -110,6 +111,7 @@ function FileChange({ block, change, i, text: { diff, note }, isNamed }: FileCha
         )}
         {diff !== "" && <CopyButton text={() => diff} label="Copy the diff" />}
       </div>
+      {!isNamed && moved}
       {rows.length > 0 && (
         <Collapse
           block={block}

@@ -98,6 +98,11 @@ describe("help and mistakes", () => {
   it.each<[string[], number, RegExp]>([
     [["lss"], 2, /no command or folder is called lss\. Did you mean: blockyard ls\?/],
     [["exprot", "x"], 2, /Did you mean: blockyard export\?/],
+    [["hlep"], 2, /Did you mean: blockyard help\?/],
+    [["version"], 2, /Did you mean: blockyard --version\?/],
+    [["ls", "--limit", "-1"], 2, /--limit needs a value\. One that begins with a dash: --limit=-VALUE\nTry/],
+    [["ls", "--limit"], 2, /--limit needs a value\nTry/],
+    [["run", "claude", "fix", "it"], 2, /unexpected argument it\. Words that belong together need quotes/],
     [["ls", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help ls/],
     [["show"], 2, /show needs the id of a conversation or a block/],
     [["delete"], 2, /delete needs a conversation's id/],
@@ -108,7 +113,7 @@ describe("help and mistakes", () => {
     [["export", "x", "-f", "pdf"], 2, /--format must be one of html, markdown, jsonl, raw, not pdf/],
     [["ls"], 3, /there are no conversations in .* yet\. Start the server \(blockyard\)/],
     [["--home", "nowhere", "ls"], 3, /there are no conversations in .*nowhere yet/],
-    [["--port", "4600", "exprot"], 1, /the workspace .*exprot does not exist/],
+    [["--port", "4600", "exprot"], 3, /the workspace .*exprot does not exist/],
     [["import", "."], 3, /this is a directory: pass the files in it/],
     [["import", "--dry-run"], 3, /No sessions found in .*\.claude or .*\.codex/],
     [["import", "--dry-run", "--provider", "codex"], 3, /No sessions found in (?!.*\.claude).*\.codex\./],
@@ -392,7 +397,10 @@ describe("reading", () => {
         (await run(there, ["ingest", "--json", "-c", short], { input: stream })).stdout,
       );
       expect(again?.["conversation"]).toBe(ids[0]);
-      expect((await run(there, ["show", "zzzzzzzzz"])).code).toBe(3);
+      expect(await run(there, ["show", "zzzzzzzzz"])).toMatchObject({
+        code: 3,
+        stderr: "blockyard: conversation zzzzzzzzz does not exist. List them: blockyard ls\n",
+      });
     },
     LIMIT_MS,
   );
@@ -648,7 +656,8 @@ describe("import", () => {
       const { code, stderr } = await run(here, ["import", "notes.txt"]);
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr: "blockyard: notes.txt: neither an export nor a known session log\n",
+        stderr:
+          "blockyard: notes.txt: neither an export (blockyard export -f jsonl) nor a known session log\n",
       });
       const stream = join(fixtures, "claude/text.jsonl");
       expect((await run(here, ["import", stream])).stderr).toContain(`Use: blockyard ingest < ${stream}`);

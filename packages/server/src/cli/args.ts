@@ -52,6 +52,9 @@ export function readArguments<const O extends Readonly<Record<string, CommandOpt
     read = parseArgs({ args: [...args], allowPositionals: true, options: table });
   } catch (error) {
     const { message } = error as Error;
+    const [, bare, how] = /^Option '[^']*?(--[^' ]+).*' argument (missing|is ambiguous)/.exec(message) ?? [];
+    const dashed = how === "missing" ? "" : `. One that begins with a dash: ${bare}=-VALUE`;
+    if (bare !== undefined) throw wrong(`${bare} needs a value${dashed}`);
     const mistyped = /^Unknown option '--([^']+)'/.exec(message)?.[1];
     const near = mistyped === undefined ? undefined : nearest(mistyped, Object.keys(options));
     throw wrong(`${firstSentence(message)}${near === undefined ? "" : `. Did you mean: --${near}?`}`);
@@ -65,7 +68,10 @@ export function readArguments<const O extends Readonly<Record<string, CommandOpt
     }
   }
   if (positionals.length < least) throw wrong(`${name} needs ${needs ?? "more arguments"}`);
-  if (positionals.length > most) throw wrong(`unexpected argument ${String(positionals[most])}`);
+  if (positionals.length > most) {
+    const extra = String(positionals[most]);
+    throw wrong(`unexpected argument ${extra}. Words that belong together need quotes`);
+  }
   return { values: values as Values<O>, positionals };
 }
 

@@ -1,7 +1,9 @@
 /** Sentences instead of stacks. */
 import { StoreError } from "@blockyard/kernel";
 import { expect, it } from "vitest";
-import { sentenceOf } from "./failure.ts";
+import { readCertificate } from "../config/certificate.ts";
+import { makeConfig } from "../config/config.ts";
+import { exitOf, sentenceOf } from "./failure.ts";
 
 const system = (code: string, more: object) =>
   Object.assign(new Error(`${code}: it failed`), { code, ...more });
@@ -36,4 +38,26 @@ it.each<[string, unknown, RegExp]>([
 it("[U4] only a bug is reported with its stack", () => {
   expect(sentenceOf(new TypeError("x is not a function"))).toMatch(/\n\s+at /);
   expect(sentenceOf(system("ERR_INVALID_ARG_TYPE", { syscall: "x" }))).toMatch(/\n\s+at /);
+});
+
+it.each<[string, number, () => unknown]>([
+  ["a folder that is not there", 3, () => makeConfig({ env: {}, root: "/nowhere" })],
+  ["a file instead of a folder", 2, () => makeConfig({ env: {}, root: import.meta.filename })],
+  ["a port that is none", 2, () => makeConfig({ env: {}, port: 99_999 })],
+  ["--cert without --key", 2, () => makeConfig({ env: {}, cert: "cert.pem" })],
+  ["a certificate that is none", 2, () => readCertificate({ cert: "/nowhere.pem", key: "/nowhere.pem" })],
+  ["an address without TLS", 2, () => makeConfig({ env: {}, host: "0.0.0.0" })],
+  ["--origin without a scheme", 2, () => makeConfig({ env: {}, origin: "shop" })],
+  ["a database that is no URL", 2, () => makeConfig({ env: {}, database: "shop" })],
+  ["a broker that is no URL", 2, () => makeConfig({ env: {}, nats: "shop" })],
+  ["a setting that is wrong", 1, () => makeConfig({ env: { BLOCKYARD_SANDBOX: "maybe" } })],
+])("[U1] a start with %s exits with %i", (_, code, start) => {
+  let failed: unknown;
+  try {
+    start();
+  } catch (error) {
+    failed = error;
+  }
+  expect(failed).toBeInstanceOf(Error);
+  expect(exitOf(failed)).toBe(code);
 });

@@ -5,8 +5,8 @@
 
 import { StoreError, type StoreErrorCode } from "@blockyard/kernel/plain";
 import { AuthError } from "../access/auth-error.ts";
-import { ConfigError } from "../config/config.ts";
-import { CommandError } from "./command.ts";
+import { ConfigError, OptionError } from "../config/config.ts";
+import { CommandError, EXIT } from "./command.ts";
 
 const STORE_FIXES: Readonly<Record<StoreErrorCode, string>> = {
   full: "The disk is full: free some space, then try again",
@@ -43,7 +43,12 @@ export function storeSentence({ message, code }: StoreError): string {
   return `${message}. ${STORE_FIXES[code]}`;
 }
 
+export function exitOf(error: unknown): number {
+  if (error instanceof OptionError) return error.fault === "absent" ? EXIT.nothing : EXIT.usage;
+  return isUsage(error) ? EXIT.usage : EXIT.failed;
+}
+
 /** Bad arguments of commands that read them without a table. */
-export function isUsage(error: unknown): boolean {
+function isUsage(error: unknown): boolean {
   return String((error as NodeJS.ErrnoException)?.code).startsWith("ERR_PARSE_ARGS");
 }

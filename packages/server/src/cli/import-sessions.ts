@@ -198,7 +198,8 @@ async function importFile(client: BlockSource, sessions: KnownSessions, path: st
   }
   const found = recognise(head);
   const provider = found === undefined ? undefined : providers.get(found.provider);
-  if (!provider) throw new CommandError("neither an export nor a known session log");
+  if (!provider)
+    throw new CommandError("neither an export (blockyard export -f jsonl) nor a known session log");
   if (found?.source !== "log" || !provider.importLog)
     throw new CommandError(`this is a recorded ${provider.name} stream. Use: blockyard ingest < ${path}`);
   const log = sessionAt(provider, path);

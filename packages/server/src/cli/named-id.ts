@@ -25,7 +25,10 @@ async function conversationId(client: BlockSource, given: string): Promise<strin
     );
   const found = exact.problem === "not_found" ? await beginningWith(client, given) : [];
   const [only, ...others] = found;
-  if (only === undefined) return known<string>(exact);
+  if (only === undefined) {
+    if (exact.problem !== "not_found") return known<string>(exact);
+    throw new CommandError(`${exact.message}. List them: blockyard ls`, EXIT.nothing);
+  }
   if (others.length === 0) return only.conversation;
   const lines = found
     .slice(0, AMBIGUOUS_ROWS)

@@ -97,7 +97,7 @@ function isHelp(args: readonly string[]): boolean {
 /** The first word is a command or a folder to serve; anything else is a command that was mistyped. */
 function requireFolder(word: string): void {
   if (word.startsWith("-") || existsSync(word) || /[/\\.~]/.test(word)) return;
-  const near = nearest(word, COMMAND_NAMES);
+  const near = nearest(word, ["--version", "help", ...COMMAND_NAMES]);
   const meant = near === undefined ? "" : ` Did you mean: blockyard ${near}?`;
   throw new CommandError(`no command or folder is called ${word}.${meant}\nTry: blockyard help`, EXIT.usage);
 }
@@ -120,8 +120,8 @@ export async function program(args: readonly string[]): Promise<number> {
       return error.code;
     }
     // Every other failure needs much of the program, which a mistyped option does not wait for.
-    const { isUsage, sentenceOf } = await import("./failure.ts");
+    const { exitOf, sentenceOf } = await import("./failure.ts");
     printNote(asTyped(`blockyard: ${sentenceOf(error)}`));
-    return isUsage(error) ? EXIT.usage : EXIT.failed;
+    return exitOf(error);
   }
 }

@@ -6,7 +6,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { ConfigError } from "./config.ts";
+import { OptionError } from "./config.ts";
 
 export interface Certificate {
   readonly cert: Buffer;
@@ -23,7 +23,7 @@ export function readCertificate(files: { readonly cert: string; readonly key: st
     return { cert, key, names: namesIn(new X509Certificate(cert).subjectAltName ?? "") };
   } catch (error) {
     const { reason, message } = error as Error & { readonly reason?: string };
-    throw new ConfigError(
+    throw new OptionError(
       `${files.cert} and ${files.key} are not a certificate and its key as PEM (${reason ?? message})`,
     );
   }
@@ -33,7 +33,7 @@ function read(option: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new ConfigError(`cannot read ${option} ${path} (${(error as NodeJS.ErrnoException).code})`);
+    throw new OptionError(`cannot read ${option} ${path} (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 

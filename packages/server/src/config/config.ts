@@ -47,6 +47,16 @@ export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
+/** A value that an option or an argument cannot have. `absent`: it names something that is not there. */
+export class OptionError extends ConfigError {
+  readonly fault: "invalid" | "absent";
+
+  constructor(message: string, fault: OptionError["fault"] = "invalid") {
+    super(message);
+    this.fault = fault;
+  }
+}
+
 interface ConfigInput {
   readonly home?: string;
   readonly root?: string;
@@ -63,21 +73,21 @@ interface ConfigInput {
 
 export function makeConfig(input: ConfigInput): Config {
   // An empty variable is one that the user meant to set; an empty path would be the current folder.
-  if (input.home === "") throw new ConfigError("--home is empty. Pass a directory or omit it");
+  if (input.home === "") throw new OptionError("--home is empty. Pass a directory or omit it");
   const home = resolve(input.home ?? (input.env["BLOCKYARD_HOME"] || join(homedir(), ".blockyard")));
   const root = resolve(input.root ?? ".");
   const host = input.host ?? "127.0.0.1";
   const asked = input.port ?? (input.env["BLOCKYARD_PORT"] || undefined);
   const port = Number(asked ?? DEFAULT_PORT);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new ConfigError(`invalid port: ${asked}`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new OptionError(`invalid port: ${asked}`);
   const stat = statSync(root, { throwIfNoEntry: false });
-  if (!stat) throw new ConfigError(`the workspace ${root} does not exist`);
-  if (!stat.isDirectory()) throw new ConfigError(`the workspace ${root} is not a directory`);
+  if (!stat) throw new OptionError(`the workspace ${root} does not exist`, "absent");
+  if (!stat.isDirectory()) throw new OptionError(`the workspace ${root} is not a directory`);
   if ((input.cert === undefined) !== (input.key === undefined))
-    throw new ConfigError("--cert and --key go together: pass both or neither");
+    throw new OptionError("--cert and --key go together: pass both or neither");
   const tls = input.cert && input.key ? { cert: input.cert, key: input.key } : undefined;
   if (!isLoopback(host) && !tls) {
-    throw new ConfigError(
+    throw new OptionError(
       `refusing to listen on ${host} without TLS: pass --cert and --key, or omit --host to stay on this machine`,
     );
   }
@@ -125,7 +135,7 @@ function originOf(text: string): string {
     url?.protocol === "https:" ||
     (url?.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, "")));
   if (isPrivate && url.href === `${url.origin}/`) return url.origin;
-  throw new ConfigError(
+  throw new OptionError(
     `--origin takes an address such as https://blockyard.example.org, or http://localhost:8080 for a proxy on this machine, not ${text}`,
   );
 }
@@ -135,7 +145,7 @@ function databaseOf(url: string | undefined): DatabaseAddress | undefined {
   try {
     return new DatabaseAddress(url);
   } catch (error) {
-    throw new ConfigError(`the database is ${(error as Error).message}`);
+    throw new OptionError(`the database is ${(error as Error).message}`);
   }
 }
 
@@ -144,7 +154,7 @@ function brokerOf(url: string | undefined): string | undefined {
   if (url === undefined || url === "") return undefined;
   const { protocol = "", hostname = "" } = URL.canParse(url) ? new URL(url) : {};
   if ((protocol === "nats:" || protocol === "tls:") && hostname !== "") return url;
-  throw new ConfigError("--nats takes an address like nats://host:4222 or tls://host:4222");
+  throw new OptionError("--nats takes an address like nats://host:4222 or tls://host:4222");
 }
 
 /**

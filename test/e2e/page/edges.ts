@@ -157,11 +157,12 @@ export async function fillEdges(showcase: Showcase) {
 export function edgeStates(of: Awaited<ReturnType<typeof fillEdges>>): readonly State[] {
   const at = (conversation: string) => `/c/${conversation}`;
   return [
+    // Nobody waits for its answer: after a while it counts as cut off.
+    { name: "form", path: at(of.form), act: seen("Needs an answer") },
+    { name: "form-menu", path: at(of.form), act: openTeams },
     { name: "long-title", path: at(of.long) },
     { name: "scripts", path: at(of.scripts) },
     { name: "wide-table", path: at(of.wide) },
-    { name: "form", path: at(of.form), act: seen("Needs an answer") },
-    { name: "form-menu", path: at(of.form), act: openTeams },
     { name: "nested-agents", path: at(of.nested), act: command("expand all") },
     { name: "long-command", path: at(of.longCommand), act: seen("Needs approval") },
     { name: "allowed-command", path: at(of.allowed), act: allow },

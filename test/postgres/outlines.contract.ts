@@ -20,7 +20,8 @@ const ANY: SearchQuery = {
 
 export const outlineChecks: readonly StoreCheck[] = [
   {
-    title: "[Q35] a database is read a page at a time, the newest conversations first, and what was read is kept up",
+    title:
+      "[Q35] a database is read a page at a time, the newest conversations first, and what was read is kept up",
     async run(server) {
       const url = await server.newDatabase();
       const store = await openPostgresStore(url);

@@ -101,6 +101,7 @@ describe("help and mistakes", () => {
     [["hlep"], 2, /Did you mean: blockyard help\?/],
     [["version"], 2, /Did you mean: blockyard --version\?/],
     [["ls", "--limit", "-1"], 2, /--limit needs a value\. One that begins with a dash: --limit=-VALUE\nTry/],
+    [["run", "claude", "x", "-c", "--now"], 2, /: -c needs a value\nTry/],
     [["ls", "--limit"], 2, /--limit needs a value\nTry/],
     [["run", "claude", "fix", "it"], 2, /unexpected argument it\. Words that belong together need quotes/],
     [["ls", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help ls/],

@@ -52,8 +52,9 @@ export function readArguments<const O extends Readonly<Record<string, CommandOpt
     read = parseArgs({ args: [...args], allowPositionals: true, options: table });
   } catch (error) {
     const { message } = error as Error;
-    const [, bare, how] = /^Option '[^']*?(--[^' ]+).*' argument (missing|is ambiguous)/.exec(message) ?? [];
-    const dashed = how === "missing" ? "" : `. One that begins with a dash: ${bare}=-VALUE`;
+    const [, bare, how] = /^Option '(-[^' ,]+).*' argument (missing|is ambiguous)/.exec(message) ?? [];
+    const dashed =
+      how === "missing" || !bare?.startsWith("--") ? "" : `. One that begins with a dash: ${bare}=-VALUE`;
     if (bare !== undefined) throw wrong(`${bare} needs a value${dashed}`);
     const mistyped = /^Unknown option '--([^']+)'/.exec(message)?.[1];
     const near = mistyped === undefined ? undefined : nearest(mistyped, Object.keys(options));

@@ -1,6 +1,6 @@
 /** What a screen reader announces when a turn has ended: its own last text, if it has one. */
 import { isEnded, type View } from "@blockyard/kernel";
-import { spokenText } from "../markdown/spoken-text.ts";
+import { spokenText } from "../blocks/spoken-text.ts";
 import { lastTurn } from "../rows/late-asks.ts";
 import { SPOKEN_CHARS } from "./limits.ts";
 

@@ -7,7 +7,7 @@
 
 import { isProblem, type Kernel } from "@blockyard/kernel";
 import type { TurnStart } from "../../run.ts";
-import { type Elsewhere, type SessionPlace, saidElsewhere } from "./session-file.ts";
+import { type AddedMessages, type SessionPlace, saidElsewhere } from "./session-file.ts";
 
 export async function noteElsewhere(kernel: Kernel, start: TurnStart, place: SessionPlace): Promise<void> {
   const { conversation } = start.request;
@@ -31,7 +31,7 @@ export async function noteElsewhere(kernel: Kernel, start: TurnStart, place: Ses
   if (isProblem(written)) kernel.onFault(new Error(written.message));
 }
 
-function wordsOf({ prompts, answers }: Elsewhere, session: string): string {
+function wordsOf({ prompts, answers }: AddedMessages, session: string): string {
   const asked = prompts === 0 ? "" : `${many(prompts, "prompt")} and `;
   return (
     `${asked}${many(answers, "answer")} in another program. The agent knows them; they are neither shown nor counted ` +

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { bounds } from "../limits.ts";
-import { type Elsewhere, saidElsewhere } from "./session-file.ts";
+import { type AddedMessages, saidElsewhere } from "./session-file.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -19,7 +19,7 @@ const record = (type: string, uuid: string, more: object = {}) => ({
 const ours = [record("user", "u1"), record("assistant", "a1")];
 const bookkeeping = { type: "last-prompt", lastPrompt: "x", sessionId: "s" };
 
-it.each<[string, readonly (object | string)[], Elsewhere | undefined]>([
+it.each<[string, readonly (object | string)[], AddedMessages | undefined]>([
   ["nothing since", [...ours, bookkeeping], undefined],
   [
     "words of another process",

@@ -21,13 +21,13 @@ export interface SessionPlace {
 }
 
 /** What another process has added to a session. */
-export interface Elsewhere {
+export interface AddedMessages {
   readonly prompts: number;
   readonly answers: number;
 }
 
 /** `said`: the name of the last words that were said here. Undefined if nobody has gone on. */
-export async function saidElsewhere(place: SessionPlace, said: string): Promise<Elsewhere | undefined> {
+export async function saidElsewhere(place: SessionPlace, said: string): Promise<AddedMessages | undefined> {
   const text = await tailOf(place);
   const at = text.lastIndexOf(`"uuid":${JSON.stringify(said)}`);
   // They may not be written yet.

@@ -1,7 +1,7 @@
 /** Markdown as it is read out: its words, without the marks. A text that is cut in the middle of one is read as if it ended there. */
 import type { Token } from "marked";
 import remend from "remend";
-import { lexBounded } from "./bounded-lexer.ts";
+import { lexBounded } from "../markdown/bounded-lexer.ts";
 
 export function spokenText(markdown: string): string {
   const { tokens } = lexBounded(remend(markdown), {});

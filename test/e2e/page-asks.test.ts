@@ -328,6 +328,62 @@ test("[CM14] the form of an agent's server, which is about no call, is filled in
   await close();
 });
 
+test("[AC360] however much an agent asks, its answers stay near; all of a command can be read before it is allowed", async () => {
+  const long = (words: string) => words.repeat(Math.ceil(200_000 / words.length));
+  const options = Array.from({ length: 20_000 }, (_, i) => `option ${i}`);
+  const field = {
+    type: "array",
+    title: long("label "),
+    description: long("about "),
+    items: { enum: options },
+  };
+  const requested_schema = {
+    type: "object",
+    properties: { field, toString: { type: "string", title: "Odd" } },
+  };
+  const instead = {
+    subtype: "elicitation",
+    mcp_server_name: long("desk"),
+    message: long("m "),
+    mode: "form",
+  };
+  const command = `echo ${long("x")}; rm -rf hidden`;
+  const { page, heard, complaints, close } = await start("bounds", [
+    { tool: "mcp__desk__create_ticket", input: {}, instead: { ...instead, requested_schema } },
+    { tool: "Bash", input: { command }, more: { description: long("title ") } },
+  ]);
+  const form = page.getByRole("region", { name: "Needs an answer" });
+  await form.getByText("19,000 options").waitFor();
+  expect(await form.getByRole("checkbox").count()).toBe(1_000);
+  const screen = page.viewportSize()?.height ?? 0;
+  const tallest = (name: string) =>
+    page
+      .getByRole("region", { name })
+      .locator("header, p, legend, pre, dd, label > span, fieldset > span")
+      .evaluateAll((parts) => Math.max(...parts.map((part) => part.getBoundingClientRect().height)));
+  expect(await tallest("Needs an answer")).toBeLessThan(screen / 2);
+  await form.getByRole("checkbox", { name: "option 7", exact: true }).check();
+  await form.getByLabel("Odd").fill("words");
+  await ready(page, "Submit");
+  await form.getByRole("button", { name: "Submit" }).click();
+  await expect.poll(() => heard().length).toBe(1);
+  expect(said(heard()[0])).toEqual({
+    ...{ action: "accept", content: { field: ["option 7"], toString: "words" } },
+  });
+  const ask = page.getByRole("region", { name: "Needs approval" });
+  await ready(page, /Allow once/);
+  expect(await tallest("Needs approval")).toBeLessThan(screen / 2);
+  expect(await ask.locator(".exact").first().textContent()).not.toContain("rm -rf");
+  const more = ask.getByRole("button", { name: /Show all .* characters/ });
+  for (let left = await more.count(); left > 0; left--) await more.first().click();
+  expect(await ask.locator(".exact").allTextContents()).toContain(command);
+  expect(await tallest("Needs approval")).toBeLessThan(screen / 2);
+  await ask.getByRole("button", { name: /Allow once/ }).click();
+  await expect.poll(() => heard().length).toBe(2);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 test("[CM14] what is being written for one request is not another conversation's, also where both have the same id", async () => {
   const place = { id: "1", state: "asked" as const };
   const form = { message: "Who?", schema: { properties: { who: { type: "string", title: "Who" } } } };

@@ -18,7 +18,51 @@ function rule(name: string, file: string, find: string, replace: string, only = 
   };
 }
 
+/** A bound of what is shown of an ask. */
+function bound(name: string, file: string, find: string, replace: string): Mutation {
+  const tests = ["packages/kernel/src/presentation/ask-bounds.test.ts"];
+  const path = `packages/kernel/src/${file}`;
+  return { name: `asks: ${name}`, file: path, find, replace, tests, projects: unit, only: "AC360" };
+}
+
 export const ASK_MUTATIONS: readonly Mutation[] = [
+  bound("any number of fields", "presentation/form-fields.ts", ".slice(0, ASK_BOUNDS.fields)", ""),
+  bound(
+    "any number of options",
+    "presentation/form-fields.ts",
+    ".slice(0, Math.min(most, ASK_BOUNDS.fieldOptions))",
+    "",
+  ),
+  bound(
+    "options of a form are counted by field",
+    "presentation/form-fields.ts",
+    "Math.min(most, ASK_BOUNDS.fieldOptions)",
+    "ASK_BOUNDS.fieldOptions",
+  ),
+  bound(
+    "a default that is not shown is sent",
+    "presentation/form-fields.ts",
+    ".filter((each) => offered.has(each))",
+    "",
+  ),
+  bound(
+    "a field is what every object has",
+    "model/json.ts",
+    "record !== undefined && Object.hasOwn(record, name) ?",
+    "record !== undefined ?",
+  ),
+  bound(
+    "any number of questions",
+    "presentation/ask-bounds.ts",
+    "            .slice(0, ASK_BOUNDS.questions)\n",
+    "",
+  ),
+  bound(
+    "an answer too long to be read",
+    "presentation/ask-bounds.ts",
+    ".filter(({ label }) => label.length <= ASK_BOUNDS.suggestionChars)",
+    "",
+  ),
   rule(
     "any package is installed",
     "first-words.ts",

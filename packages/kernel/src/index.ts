@@ -93,6 +93,7 @@ export type {
   Store,
   TurnedCommit,
 } from "./ports/store.ts";
+export { leftOfAsk, shownAsk } from "./presentation/ask-bounds.ts";
 export { exactName, spellAlike } from "./presentation/exact.ts";
 export {
   type FormField,
@@ -101,6 +102,7 @@ export {
   formFields,
   wrongFields,
 } from "./presentation/form-fields.ts";
+export { ASK_BOUNDS } from "./presentation/limits.ts";
 export { namesOtherHost } from "./presentation/safe-link.ts";
 export * from "./presentation.ts";
 export * from "./search.ts";

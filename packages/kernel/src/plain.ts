@@ -15,7 +15,7 @@ export {
   isConversationId,
   parseBlockId,
 } from "./model/ids.ts";
-export { type Json, type JsonObject, jsonText, sameJson } from "./model/json.ts";
+export { type Json, type JsonObject, jsonText, ownValue, sameJson } from "./model/json.ts";
 export { isEnded, KINDS, type Kind, STATUSES } from "./model/kind.ts";
 export { limits } from "./model/limits.ts";
 export { continues, countNewlines, splicesOf } from "./model/op.ts";

@@ -32,6 +32,11 @@ export function jsonText(value: unknown): string {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
 }
 
+/** A value by a name that somebody else has chosen: `toString` is no value of a record without one. */
+export function ownValue<T>(record: { readonly [name: string]: T } | undefined, name: string): T | undefined {
+  return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
 const POLLUTING = new Set(["__proto__", "constructor", "prototype"]);
 
 /**

@@ -4,7 +4,7 @@
  */
 
 import { type Ask, type AskSuggestion, askOf, hasPlan } from "../model/ask.ts";
-import type { Json, JsonObject } from "../model/json.ts";
+import { type Json, type JsonObject, ownValue } from "../model/json.ts";
 import type { Kind, Reason } from "../model/kind.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
 import { exactName } from "../presentation/exact.ts";
@@ -77,7 +77,7 @@ function answersIn({ answer, questions = [], suggestions = [] }: Ask): string | 
   const taken = suggestions.find(({ id }) => id === answer?.suggestion);
   if (taken !== undefined) return answerLabel(taken);
   const said = questions.flatMap(({ id, secret }) => {
-    const given = answer?.questions?.[id];
+    const given = ownValue(answer?.questions, id);
     if (given === undefined) return [];
     if (given.skipped === true) return ["skipped"];
     if (secret === true) return ["(not shown)"];

@@ -2,7 +2,8 @@
  * The fields of a form that an agent or one of its servers asks for, read from a JSON schema, and what was written into them as the
  * values that the schema wants. The same for the page and the terminal.
  */
-import { type Json, jsonText } from "../model/json.ts";
+import { type Json, jsonText, ownValue } from "../model/json.ts";
+import { ASK_BOUNDS } from "./limits.ts";
 
 export interface FormField {
   readonly name: string;
@@ -30,13 +31,32 @@ const INPUTS: Readonly<Record<string, NonNullable<FormField["input"]>>> = {
 
 export function formFields(schema: Json | undefined): readonly FormField[] {
   const { properties, required } = objectOf(schema);
-  const needed = Array.isArray(required) ? required : [];
-  return Object.entries(objectOf(properties)).map(([name, value]) =>
-    fieldOf(name, objectOf(value), needed.includes(name)),
-  );
+  const needed = new Set(Array.isArray(required) ? required : []);
+  let left: number = ASK_BOUNDS.formOptions;
+  const shown = Object.entries(objectOf(properties)).slice(0, ASK_BOUNDS.fields);
+  return shown.map(([name, value]) => {
+    const field = fieldOf(name, objectOf(value), needed.has(name), left);
+    left -= field.options?.length ?? 0;
+    return field;
+  });
 }
 
-function fieldOf(name: string, schema: Fields, isRequired: boolean): FormField {
+/** How many fields and options of a form are not shown, and so cannot be filled in or chosen. */
+export function leftOfForm(schema: Json | undefined): { readonly fields: number; readonly options: number } {
+  const all = Object.values(objectOf(objectOf(schema)["properties"]));
+  const count = (value: Json) => {
+    const asked = objectOf(value);
+    return listed(asked["type"] === "array" ? objectOf(asked["items"]) : asked).length;
+  };
+  const shown = formFields(schema);
+  const options = all.slice(0, shown.length).reduce<number>((sum, value) => sum + count(value), 0);
+  return {
+    fields: all.length - shown.length,
+    options: options - shown.reduce((sum, field) => sum + (field.options?.length ?? 0), 0),
+  };
+}
+
+function fieldOf(name: string, schema: Fields, isRequired: boolean, most: number): FormField {
   const { title, description, type, format, minimum, maximum } = schema;
   const base = {
     ...{ name, isRequired, label: typeof title === "string" && title !== "" ? title : name },
@@ -45,13 +65,17 @@ function fieldOf(name: string, schema: Fields, isRequired: boolean): FormField {
   const initial = schema["default"];
   if (type === "boolean") return { ...base, type: "boolean", initial: initial === true };
   if (type === "array") {
-    const options = optionsOf(objectOf(schema["items"]));
-    const chosen = Array.isArray(initial) ? initial.map(jsonText) : [];
+    const options = optionsOf(objectOf(schema["items"]), most);
+    const offered = new Set(options.map(({ value }) => value));
+    // Nothing is chosen that is not shown.
+    const chosen = Array.isArray(initial) ? initial.map(jsonText).filter((each) => offered.has(each)) : [];
     return { ...base, type: "choices", options, initial: chosen };
   }
-  const text = typeof initial === "string" || typeof initial === "number" ? String(initial) : "";
-  const options = optionsOf(schema);
-  if (options.length > 0) return { ...base, type: "choice", options, initial: text };
+  const given = typeof initial === "string" || typeof initial === "number" ? String(initial) : "";
+  const text = given.length > ASK_BOUNDS.initialChars ? "" : given;
+  const options = optionsOf(schema, most);
+  const isOffered = options.some(({ value }) => value === text);
+  if (listed(schema).length > 0) return { ...base, type: "choice", options, initial: isOffered ? text : "" };
   const bounds = {
     ...(typeof minimum === "number" ? { min: minimum } : {}),
     ...(typeof maximum === "number" ? { max: maximum } : {}),
@@ -67,19 +91,22 @@ function fieldOf(name: string, schema: Fields, isRequired: boolean): FormField {
 }
 
 /** `enum` with its names, or a list of constants with titles. */
-function optionsOf(schema: Fields): readonly { value: string; label: string }[] {
+function optionsOf(schema: Fields, most: number): readonly { value: string; label: string }[] {
   const { enumNames } = schema;
-  const values = Array.isArray(schema["enum"]) ? schema["enum"] : undefined;
-  if (values !== undefined) {
+  const shown = listed(schema).slice(0, Math.min(most, ASK_BOUNDS.fieldOptions));
+  if (Array.isArray(schema["enum"])) {
     const names = Array.isArray(enumNames) ? enumNames : [];
-    return values.map((value, i) => ({ value: jsonText(value), label: jsonText(names[i] ?? value) }));
+    return shown.map((value, i) => ({ value: jsonText(value), label: jsonText(names[i] ?? value) }));
   }
-  const listed = schema["oneOf"] ?? schema["anyOf"];
-  if (!Array.isArray(listed)) return [];
-  return listed.flatMap((each) => {
+  return shown.flatMap((each) => {
     const { const: value, title } = objectOf(each as Json);
     return value === undefined ? [] : [{ value: jsonText(value), label: jsonText(title ?? value) }];
   });
+}
+
+function listed(schema: Fields): readonly Json[] {
+  const list = schema["enum"] ?? schema["oneOf"] ?? schema["anyOf"];
+  return Array.isArray(list) ? list : [];
 }
 
 /** The values for the agent, without optional fields left empty. */
@@ -89,7 +116,7 @@ export function formContent(
 ): { readonly [name: string]: Json } {
   const content: Record<string, Json> = {};
   for (const { name, type, initial, isRequired } of fields) {
-    const value = written[name] ?? initial;
+    const value = ownValue(written, name) ?? initial;
     if (type === "number") {
       if (value !== "") content[name] = Number(value);
     } else if (Array.isArray(value)) {
@@ -103,7 +130,7 @@ export function formContent(
 export function wrongFields(fields: readonly FormField[], written: FormInput): ReadonlyMap<string, string> {
   const wrong = new Map<string, string>();
   for (const field of fields) {
-    const why = wrongWith(field, written[field.name] ?? field.initial);
+    const why = wrongWith(field, ownValue(written, field.name) ?? field.initial);
     if (why !== undefined) wrong.set(field.name, why);
   }
   return wrong;

@@ -1,5 +1,27 @@
 /** Bounds of what is shown: what is closed, cut or not tried at all. */
 
+// Ask bounds
+/** How much of what an agent asks is put before its owner at once. */
+export const ASK_BOUNDS = {
+  questions: 20,
+  /** Of one question. */
+  options: 100,
+  fields: 100,
+  /** Of one field, and of a form. */
+  fieldOptions: 1_000,
+  formOptions: 2_000,
+  /** Of what a field has at first: more is nothing that somebody reads before sending it. */
+  initialChars: 2_000,
+  /** Answers that an agent offers, and characters of one: it has to be read whole, on a button. */
+  suggestions: 50,
+  suggestionChars: 1_000,
+  /** Characters of a name, a label or a question, and of what is to be allowed, that are shown without asking for more. */
+  wordsChars: 2_000,
+  exactChars: 100_000,
+  /** Values of an input that are shown by name. */
+  inputValues: 100,
+} as const;
+
 // Call line
 export const SUBJECT_CHARS = 400;
 export const SENTENCE_CHARS = 160;

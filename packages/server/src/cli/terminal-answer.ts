@@ -14,13 +14,14 @@ import {
   furtherAnswers,
 } from "@blockyard/kernel";
 import { visible, visibleName } from "../processes/visible.ts";
+import { shortWords } from "./short-words.ts";
 
 type Said = NonNullable<AskAnswer["questions"]>[string];
 
 export function questionText({ question, options, multiple, freeText }: AskQuestion): string {
   const rows = options.map(({ label, description }, i) => {
-    const about = description === undefined ? "" : `  ${visibleName(description)}`;
-    return `  ${i + 1}  ${visibleName(label)}${about}`;
+    const about = description === undefined ? "" : `  ${shortWords(visibleName(description))}`;
+    return `  ${i + 1}  ${shortWords(visibleName(label))}${about}`;
   });
   const numbers = multiple ? "numbers, such as 1,3" : "a number";
   const how = options.length === 0 ? "" : ` (${numbers}${freeText === true ? ", or your own words" : ""})`;

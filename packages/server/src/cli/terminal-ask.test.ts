@@ -11,6 +11,7 @@ import { nodeEnv } from "../system/env.ts";
 import { checkAnswer, type Given } from "../turns/write-answer.ts";
 import type { BlockSource } from "./block-source.ts";
 import { followTurn } from "./follow-turn.ts";
+import { questionText } from "./terminal-answer.ts";
 import { answerAsk, askText, form, formHeading } from "./terminal-ask.ts";
 
 function asking(more: object): { readonly ask: Ask; readonly block: BlockSnapshot } {
@@ -32,6 +33,26 @@ it.each([
   ["is plain", "Run the tests · 2×", "Run the tests · 2×"],
 ])("[AC330] a title that %s is spelt out in the terminal", (_, title, shown) => {
   expect(askText(asking({ title }).block).split("\n")[0]).toBe(`Needs approval: ${shown}`);
+});
+
+it.each<[string, object, string]>([
+  ["a title", { title: `${"word ".repeat(60)}and rm -rf hidden` }, "rm -rf hidden"],
+  [
+    "a path",
+    { subject: { type: "diff", diff: "", paths: [`/w/${"deep/".repeat(60)}hidden.ts`] } },
+    "hidden.ts",
+  ],
+])("[AC360] %s that is longer than a line is there as a whole", (_, more, end) => {
+  const [line = "", ...rest] = askText(asking(more).block).split("\n");
+  expect(line).not.toContain(end);
+  expect(rest.join("\n")).toContain(end);
+});
+
+it("[AC360] labels are cut, and say so; what is left out is counted", () => {
+  const options = [{ label: "x".repeat(200_000) }];
+  const text = questionText({ id: "1", question: "Which?", multiple: false, options });
+  expect(text.length).toBeLessThan(3_000);
+  expect(text).toContain("… (198,000 more characters)");
 });
 
 it.each([

@@ -16,8 +16,10 @@ import {
   hasPlan,
   isProblem,
   lateAsk,
+  leftOfAsk,
   NO_PLAN,
   type Problem,
+  shownAsk,
 } from "@blockyard/kernel";
 import { visible } from "../processes/visible.ts";
 import type { BlockSource } from "./block-source.ts";
@@ -54,9 +56,11 @@ export async function answerAsk(
   allowsAll: boolean,
 ): Promise<void> {
   const asked = askOf(block.metadata) as Ask;
-  const ask = asked.state === "expired" ? lateAsk(asked) : asked;
+  const ask = shownAsk(asked.state === "expired" ? lateAsk(asked) : asked);
   const isThere = process.stdin.isTTY === true;
   const isAsked = isThere && (!allowsAll || isQuestion(ask));
+  const left = leftOfAsk(asked);
+  if (isAsked && left !== "") printNote(`\n${left}`);
   const said = isAsked ? await atTerminal(client, block, ask) : withoutTerminal(allowsAll);
   if (said === undefined) return;
   const { allow, message, answer, planVersion } = said;
@@ -261,7 +265,11 @@ export function askText({ metadata }: BlockSnapshot): string {
         ? subject.command
         : undefined;
   const isPlanless = ask.kind === "plan" && !hasPlan(ask);
-  const heading = `Needs approval: ${editOf(subject) ?? nameOf(title, metadata)}`;
+  const name = editOf(subject) ?? `${title ?? metadata.toolName}`;
+  const line = exactLine(name);
+  // A line has the beginning of a long name; the whole of it may be nowhere else.
+  const isCut = line !== visible(name.replace(/[ \t\r\n]+/g, " ").trim());
+  const heading = `Needs approval: ${line}${isCut ? `\n${quoted(name)}` : ""}`;
   if (isUntold && !isPlanless) return shown === undefined ? heading : `${heading}\n${quoted(shown)}`;
   const above = isPlanless ? `${NO_PLAN}\n` : shown === undefined ? "" : `${quoted(shown)}\nExact input:\n`;
   return `${heading}\n${above}${what}`;
@@ -272,7 +280,7 @@ function editOf(subject: Ask["subject"]): string | undefined {
   if (subject?.type !== "diff") return undefined;
   const [first, ...others] = subject.paths ?? [];
   if (first === undefined) return undefined;
-  return exactLine(others.length === 0 ? `Edit ${first}` : `Edit ${first} and ${others.length} more`);
+  return others.length === 0 ? `Edit ${first}` : `Edit ${first} and ${others.length} more`;
 }
 
 function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]): string {

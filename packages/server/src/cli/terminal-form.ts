@@ -14,6 +14,7 @@ import {
   wrongFields,
 } from "@blockyard/kernel";
 import { visible } from "../processes/visible.ts";
+import { shortWords } from "./short-words.ts";
 
 type Value = FormInput[string];
 
@@ -27,14 +28,14 @@ export function formText({ form }: Ask): string {
 
 export function fieldText(field: FormField): string {
   const { label, description, type, options = [], isRequired, initial } = field;
-  const rows = options.map((option, i) => `  ${i + 1}  ${visible(option.label)}`);
+  const rows = options.map((option, i) => `  ${i + 1}  ${shortWords(visible(option.label))}`);
   const usual = typeof initial === "boolean" ? "" : visible([initial].flat().join(", "));
   const hints = [HOW[type], usual === "" ? undefined : `empty for ${usual}`].filter(
     (hint) => hint !== undefined,
   );
   const how = hints.length === 0 ? "" : ` (${hints.join(", ")})`;
-  const about = description === undefined ? "" : `  ${visible(description)}`;
-  return [`${visible(label)}${isRequired ? " *" : ""}${how}${about}`, ...rows].join("\n");
+  const about = description === undefined ? "" : `  ${shortWords(visible(description))}`;
+  return [`${shortWords(visible(label))}${isRequired ? " *" : ""}${how}${about}`, ...rows].join("\n");
 }
 
 const HOW: Readonly<Record<FormField["type"], string | undefined>> = {

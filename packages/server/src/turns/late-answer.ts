@@ -3,7 +3,7 @@
  * answer is a message. It states exactly what was asked and answered, and what to do now.
  */
 
-import type { Ask, AskQuestion, JsonObject } from "@blockyard/kernel";
+import { type Ask, type AskQuestion, type JsonObject, ownValue } from "@blockyard/kernel";
 import type { Mode } from "./mode.ts";
 import type { Given } from "./write-answer.ts";
 
@@ -45,7 +45,7 @@ function saidOf(ask: Ask, { allow, message, answer }: Given, plan: string | unde
     case "question": {
       if (!allow) return `Your questions were not answered.${why}`;
       const lines = (ask.questions ?? []).map((question) =>
-        answerLine(question, answer?.questions?.[question.id]),
+        answerLine(question, ownValue(answer?.questions, question.id)),
       );
       const said = answer?.text?.trim() ? [answer.text.trim()] : [];
       return [`The answers to your questions:`, ...lines, ...said].join("\n");

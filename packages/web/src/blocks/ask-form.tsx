@@ -5,20 +5,21 @@
 import {
   type Ask,
   exactName,
-  exactText,
   type FormField,
   type FormInput,
   formContent,
   formFields,
   type JsonObject,
+  ownValue,
   safeLink,
   wrongFields,
 } from "@blockyard/kernel";
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useId, useMemo, useState } from "react";
 import { Choice } from "../ui/choice.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { breakable } from "../ui/long-words.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
+import { ExactWords } from "./exact-words.tsx";
+import { ANSWER_CHARS, MENU_NAME_CHARS } from "./limits.ts";
 
 /** Forms being filled in, by request: a row that leaves the screen and comes back keeps its state. */
 const writtenSoFar = new Map<string, FormInput>();
@@ -33,7 +34,7 @@ interface ElicitedFormProps {
 
 export function ElicitedForm({ ask, draft, isReady, onAnswer }: ElicitedFormProps): ReactNode {
   const { message, schema, url } = ask.form ?? { message: "" };
-  const fields = formFields(schema);
+  const fields = useMemo(() => formFields(schema), [schema]);
   const [written, setWritten] = useState<FormInput>(writtenSoFar.get(draft) ?? {});
   const [isTried, setTried] = useState(false);
   const wrong = wrongFields(fields, written);
@@ -58,13 +59,17 @@ export function ElicitedForm({ ask, draft, isReady, onAnswer }: ElicitedFormProp
         );
       }}
     >
-      {message !== "" && <p>{breakable(exactText(message))}</p>}
+      {message !== "" && (
+        <p>
+          <ExactWords text={message} />
+        </p>
+      )}
       {url !== undefined && <PageLink url={url} />}
       {fields.map((field) => (
         <Field
           key={field.name}
           field={field}
-          value={written[field.name] ?? field.initial}
+          value={ownValue(written, field.name) ?? field.initial}
           wrong={isTried ? wrong.get(field.name) : undefined}
           onChange={(value) => change(field.name, value)}
         />
@@ -86,10 +91,12 @@ function PageLink({ url }: { url: string }): ReactNode {
   return (
     <p>
       {href === undefined ? (
-        <code>{breakable(exactName(url))}</code>
+        <code>
+          <ExactWords text={url} isName />
+        </code>
       ) : (
         <a href={href} target="_blank" rel="noopener noreferrer">
-          <Icon name="link" /> {breakable(exactName(url))}
+          <Icon name="link" /> <ExactWords text={url} isName />
         </a>
       )}
     </p>
@@ -113,7 +120,7 @@ function Field(props: FieldProps): ReactNode {
     <>
       {(wrong ?? description) !== undefined && (
         <span id={about} className={wrong === undefined ? "dim" : "bad"}>
-          {breakable(wrong ?? exactText(description ?? ""))}
+          <ExactWords text={wrong ?? description ?? ""} />
         </span>
       )}
     </>
@@ -126,7 +133,10 @@ function Field(props: FieldProps): ReactNode {
           checked={value === true}
           onChange={(event) => onChange(event.target.checked)}
         />
-        <span>{breakable(exactName(label))}</span> {note}
+        <span>
+          <ExactWords text={label} isName />
+        </span>{" "}
+        {note}
       </label>
     );
   const parts = { ...props, id, about, note };
@@ -144,7 +154,7 @@ interface PartProps extends FieldProps {
 function Label({ field: { label, isRequired } }: Pick<FieldProps, "field">): ReactNode {
   return (
     <>
-      {breakable(exactName(label))}
+      <ExactWords text={label} isName />
       {isRequired ? " *" : ""}
     </>
   );
@@ -168,7 +178,9 @@ function OptionsField({ field, value, onChange, id, about, note }: PartProps): R
               onChange(type === "choice" ? option.value : toggled(chosen as string[], option.value))
             }
           />
-          <span>{breakable(exactName(option.label))}</span>
+          <span>
+            <ExactWords text={option.label} isName />
+          </span>
         </label>
       ))}
       {note}
@@ -176,17 +188,23 @@ function OptionsField({ field, value, onChange, id, about, note }: PartProps): R
   );
 }
 
+/** In a menu, a name has one line. */
+function shortName(name: string): string {
+  const exact = exactName(name.slice(0, MENU_NAME_CHARS));
+  return name.length > MENU_NAME_CHARS ? `${exact}…` : exact;
+}
+
 /** One of many: a menu. */
 function MenuField({ field, value, wrong, onChange, about, note }: PartProps): ReactNode {
   const { label, isRequired, options = [] } = field;
-  const choices = options.map((option) => ({ value: option.value, name: option.label }));
+  const choices = options.map((option) => ({ value: option.value, name: shortName(option.label) }));
   return (
     <div className={wrong === undefined ? "agent-field" : "agent-field wrong"}>
       <span className="agent-field-name" aria-hidden="true">
         <Label field={field} />
       </span>
       <Choice
-        label={label}
+        label={shortName(label)}
         value={String(value)}
         options={isRequired || value === "" ? choices : [{ value: "", name: "None" }, ...choices]}
         placeholder="Choose…"
@@ -214,7 +232,7 @@ function LineField({ field, value, wrong, onChange, id, about, note }: PartProps
         value={String(value)}
         type={field.input ?? "text"}
         inputMode={type === "number" ? "decimal" : undefined}
-        maxLength={10_000}
+        maxLength={ANSWER_CHARS}
         onChange={(event) => onChange(event.target.value)}
       />
       {note}

@@ -4,14 +4,14 @@
  * the next one that is not, and sends once the reader has been at each.
  */
 
-import { type Ask, type AskAnswer, type AskQuestion, exactName, exactText, Text } from "@blockyard/kernel";
+import { type Ask, type AskAnswer, type AskQuestion, ownValue, Text } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
 import { isComposing } from "../ui/composing.ts";
 import { Icon } from "../ui/icons.tsx";
-import { breakable } from "../ui/long-words.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
 import { goToQuestion } from "./ask-sight.ts";
+import { ExactWords } from "./exact-words.tsx";
 import { ANSWER_CHARS } from "./limits.ts";
 
 /** Options after the last number key have none. */
@@ -38,8 +38,10 @@ export function Questions({ ask, draft, isReady, onAnswer }: QuestionsProps): Re
     setSaid(all);
   };
   const questions = ask.questions ?? [];
-  const open = questions.filter(({ id }) => !isSaid(said[id]));
-  const isAnswered = questions.some(({ id }) => isSaid(said[id]) && said[id]?.skipped !== true);
+  const open = questions.filter(({ id }) => !isSaid(ownValue(said, id)));
+  const isAnswered = questions.some(
+    ({ id }) => isSaid(ownValue(said, id)) && ownValue(said, id)?.skipped !== true,
+  );
   const submit = () => {
     if (!isReady || !isAnswered) return;
     chosenSoFar.delete(draft);
@@ -71,7 +73,7 @@ export function Questions({ ask, draft, isReady, onAnswer }: QuestionsProps): Re
         <Choice
           key={question.id}
           question={question}
-          said={said[question.id] ?? NOTHING}
+          said={ownValue(said, question.id) ?? NOTHING}
           hasKeys={open[0]?.id === question.id || (open.length === 0 && questions.length === 1)}
           isOnly={questions.length === 1}
           onChange={(next) => change(question.id, next)}
@@ -142,9 +144,13 @@ function Choice({ question, said, hasKeys, isOnly, onChange }: ChoiceProps): Rea
     >
       <legend className={isOnly && !multiple ? "sr-only" : ""}>
         {question.header && !isOnly && (
-          <span className="agent-question-head">{breakable(exactName(question.header))}</span>
+          <span className="agent-question-head">
+            <ExactWords text={question.header} isName />
+          </span>
         )}
-        <span className={isOnly ? "sr-only" : ""}>{breakable(exactText(question.question))}</span>
+        <span className={isOnly ? "sr-only" : ""}>
+          <ExactWords text={question.question} />
+        </span>
         {multiple && <span className="dim"> Choose any</span>}
       </legend>
       <div className={preview ? "agent-options beside" : "agent-options"}>
@@ -189,8 +195,12 @@ function Options({ question, chosen, hasKeys, onToggle }: OptionsProps): ReactNo
             onChange={() => onToggle(label)}
           />
           <span className="agent-option-words">
-            {breakable(exactName(label))}
-            {description && <span className="agent-option-more">{breakable(exactText(description))}</span>}
+            <ExactWords text={label} isName />
+            {description && (
+              <span className="agent-option-more">
+                <ExactWords text={description} />
+              </span>
+            )}
           </span>
           {i < LAST_KEY && (
             <span className="key" aria-hidden="true">
@@ -214,7 +224,7 @@ function OwnAnswer({ question, text, onText }: OwnAnswerProps): ReactNode {
     <input
       type={question.secret === true ? "password" : "text"}
       className="agent-answer-text"
-      aria-label={`Your own answer: ${question.question}`}
+      aria-label={`Your own answer: ${question.question.slice(0, ANSWER_CHARS)}`}
       placeholder={question.options.length === 0 ? "Your answer" : "Your own answer"}
       autoComplete="off"
       maxLength={ANSWER_CHARS}
@@ -237,7 +247,7 @@ function Extras({ question, said, isOnly, onChange }: Omit<ChoiceProps, "hasKeys
           className="agent-answer-text"
           // biome-ignore lint/a11y/noAutofocus: it was opened to write into it
           autoFocus={said.notes === undefined}
-          aria-label={`Note: ${question.question}`}
+          aria-label={`Note: ${question.question.slice(0, ANSWER_CHARS)}`}
           placeholder="Note for the agent"
           maxLength={ANSWER_CHARS}
           value={said.notes ?? ""}

@@ -3,14 +3,14 @@
  * the tool, each value by its name. Invisible characters are made visible.
  */
 
-import { type Ask, type Block, exactText, inFolder, type Json } from "@blockyard/kernel";
+import { ASK_BOUNDS, type Ask, type Block, exactText, inFolder, type Json } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { diffRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
 import { type FileDiff, fileDiffs } from "../diff/file-diffs.ts";
 import { grammarOf } from "../highlight/language.ts";
 import { Icon } from "../ui/icons.tsx";
-import { breakable } from "../ui/long-words.tsx";
+import { Exact, ExactWords } from "./exact-words.tsx";
 import { CHANGE_WORDS } from "./file-change.tsx";
 import { useFolder } from "./folder.ts";
 import { SUBJECT_LINE_CHARS } from "./limits.ts";
@@ -21,7 +21,11 @@ export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactN
   if (subject?.type === "diff")
     return (
       <>
-        {title !== undefined && <p className="dim">{title}</p>}
+        {title !== undefined && (
+          <p className="dim">
+            <ExactWords text={title} />
+          </p>
+        )}
         <AskedDiffs diff={subject.diff} paths={subject.paths} name={`${block.id}:asked`} />
         {input !== undefined && (
           <details>
@@ -59,20 +63,13 @@ export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactN
   );
 }
 
-/** As it will be used, with invisible characters made visible. */
-function Exact({ text }: { text: string }): ReactNode {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <pre className="exact" tabIndex={0}>
-      {breakable(exactText(text))}
-    </pre>
-  );
-}
-
 function Folder({ path }: { path: string }): ReactNode {
   return (
     <p className="asked-folder dim">
-      <Icon name="folder" /> in <code>{breakable(exactText(path))}</code>
+      <Icon name="folder" /> in
+      <code>
+        <ExactWords text={path} />
+      </code>
     </p>
   );
 }
@@ -104,7 +101,11 @@ interface AskedDiffsProps {
 
 function AskedFile({ file: { path = "", kind, movedTo } }: { file: FileDiff }): ReactNode {
   const folder = useFolder();
-  const place = (whole: string) => <code title={whole}>{breakable(exactText(inFolder(whole, folder)))}</code>;
+  const place = (whole: string) => (
+    <code title={whole.slice(0, ASK_BOUNDS.wordsChars)}>
+      <ExactWords text={inFolder(whole, folder)} />
+    </code>
+  );
   return (
     <p className="asked-file">
       {kind !== "modify" && <span className="change-kind">{CHANGE_WORDS[kind]}</span>}
@@ -138,12 +139,16 @@ function AskedDiff({
 /** Each value by its name: text as it is, anything else as JSON. */
 function TypedInput({ input }: { input: Json | undefined }): ReactNode {
   if (input === undefined || (isObject(input) && Object.keys(input).length === 0)) return null;
-  if (!isObject(input)) return <Exact text={JSON.stringify(input, null, 2)} />;
+  // Too many to show each by its name.
+  if (!isObject(input) || Object.keys(input).length > ASK_BOUNDS.inputValues)
+    return <Exact text={JSON.stringify(input, null, 2)} />;
   return (
     <dl className="asked-input">
       {Object.entries(input).map(([name, value]) => (
         <div key={name}>
-          <dt>{breakable(exactText(name))}</dt>
+          <dt>
+            <ExactWords text={name} />
+          </dt>
           <dd>
             <Exact text={typeof value === "string" ? value : jsonText(value)} />
           </dd>

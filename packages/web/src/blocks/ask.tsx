@@ -14,9 +14,19 @@ import {
   isProblem,
   type JsonObject,
   lateAsk,
+  leftOfAsk,
+  shownAsk,
   waitsFor,
 } from "@blockyard/kernel";
-import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { isLateAsk } from "../rows/late-asks.ts";
 import { soughtFirst, useShownAsk } from "../rows/shown-asks.ts";
 import { askHeading } from "../state/ask-heading.ts";
@@ -35,7 +45,9 @@ import { EditPlan, PlanText } from "./ask-plan.tsx";
 import { Questions } from "./ask-questions.tsx";
 import { ledTo, useBeginning } from "./ask-sight.ts";
 import { AskedSubject } from "./ask-subject.tsx";
+import { Exact } from "./exact-words.tsx";
 import { useFolder } from "./folder.ts";
+import { HEADING_CHARS } from "./limits.ts";
 import { Took } from "./tool-line.tsx";
 
 export function AskView({ block, ask }: { block: Block; ask: Ask }): ReactNode {
@@ -48,7 +60,7 @@ export function AskView({ block, ask }: { block: Block; ask: Ask }): ReactNode {
         <Message text={askWords(ask, session.replica.self?.agent, block.metadata.reason)} />
       </div>
     );
-  return <OpenAsk key={ask.id} block={block} ask={isLate ? lateAsk(ask) : ask} isLate={isLate} />;
+  return <OpenAsk key={ask.id} block={block} ask={ask} isLate={isLate} />;
 }
 
 const ICONS: Readonly<Record<Ask["kind"], IconName>> = {
@@ -65,7 +77,9 @@ interface OpenAskProps {
   readonly isLate: boolean;
 }
 
-function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
+function OpenAsk({ block, ask: asked, isLate }: OpenAskProps): ReactNode {
+  const ask = useMemo(() => shownAsk(isLate ? lateAsk(asked) : asked), [asked, isLate]);
+  const left = useMemo(() => leftOfAsk(asked), [asked]);
   const isViewer = useIsViewer();
   const folder = useFolder();
   // Agents number their requests: another conversation's may have the same id.
@@ -78,6 +92,7 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
   useFocusKept(panel, block.id);
   useNumberKeys(panel, block.id);
   const isFirst = useIsFirst(panel);
+  const heading = exactName(askHeading(ask, block, folder));
   const needs = waitsFor(ask) === "answer" ? "Needs an answer" : "Needs approval";
   return (
     <section
@@ -91,7 +106,7 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
       <header className="agent-ask-title">
         <Icon name={ICONS[ask.kind]} />
         <span className="agent-ask-words">
-          <Message text={exactName(askHeading(ask, block, folder))} />
+          <Message text={heading.length > HEADING_CHARS ? `${heading.slice(0, HEADING_CHARS)}…` : heading} />
         </span>
         <Took block={block} />
         <span className="agent-asks">{needs}</span>
@@ -101,6 +116,8 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
           The server restarted. The agent gets {isViewer ? "the" : "your"} answer as its next message.
         </p>
       )}
+      {heading.length > HEADING_CHARS && <Exact text={askHeading(ask, block, folder)} />}
+      {left !== "" && <p className="dim">{left}</p>}
       {ask.kind === "permission" && <AskedSubject ask={ask} block={block} />}
       {ask.kind === "plan" && <PlanText ask={ask} />}
       {isViewer ? (

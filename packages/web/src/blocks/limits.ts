@@ -1,10 +1,17 @@
 /** Bounds of how blocks are drawn. */
 
+// Ask
+/** Of a heading; a longer one is below it as a whole. */
+export const HEADING_CHARS = 300;
+
 // Ask answers
 /** What `turn.answer` takes. */
 export const ANSWER_MESSAGE_CHARS = 10_000;
 /** More of an agent's suggestions are shown on request. */
 export const SHOWN_ANSWERS = 3;
+
+// Ask form
+export const MENU_NAME_CHARS = 200;
 
 // Ask questions
 export const ANSWER_CHARS = 10_000;
@@ -12,6 +19,11 @@ export const ANSWER_CHARS = 10_000;
 // Ask subject
 /** Longer JSON is shown on several lines. */
 export const SUBJECT_LINE_CHARS = 80;
+
+// Exact words
+/** Longer words, or more lines of them, scroll in a box of their own. */
+export const BOXED_CHARS = 600;
+export const BOXED_LINES = 10;
 
 // Excerpt
 /** A text of more characters is not fetched to show seven lines of it. */

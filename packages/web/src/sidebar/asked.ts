@@ -1,11 +1,11 @@
 /**
  * What a conversation that needs the reader asks, in a few words: read once for each request.
  */
-import { askOf, isProblem, onOneLine } from "@blockyard/kernel";
+import { askOf, exactName, isProblem, onOneLine } from "@blockyard/kernel";
 import { useEffect, useState } from "react";
 import { askHeading } from "../state/ask-heading.ts";
 import { useSession } from "../state/session.tsx";
-import { KEPT_ASKS } from "./limits.ts";
+import { ASKED_CHARS, KEPT_ASKS } from "./limits.ts";
 
 interface Asked {
   readonly words: string;
@@ -30,8 +30,8 @@ export function useAsked(call: string | undefined, folder: string | undefined): 
       const { subject } = ask;
       const asked =
         subject?.type === "command"
-          ? { words: onOneLine(subject.command), isCode: true }
-          : { words: askHeading(ask, answer, folder).replaceAll("`", ""), isCode: false };
+          ? { words: shortWords(onOneLine(subject.command)), isCode: true }
+          : { words: shortWords(askHeading(ask, answer, folder).replaceAll("`", "")), isCode: false };
       if (known.size >= KEPT_ASKS) known.clear();
       known.set(call, asked);
       setTold({ call, asked });
@@ -42,4 +42,9 @@ export function useAsked(call: string | undefined, folder: string | undefined): 
   }, [session, call, folder]);
   if (call === undefined) return undefined;
   return known.get(call) ?? (told?.call === call ? told.asked : undefined);
+}
+
+/** More is not shown of them anyway. */
+function shortWords(words: string): string {
+  return exactName(words.slice(0, ASKED_CHARS));
 }

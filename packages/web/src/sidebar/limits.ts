@@ -3,6 +3,7 @@
 // Asked
 /** Requests whose words are cached. */
 export const KEPT_ASKS = 200;
+export const ASKED_CHARS = 300;
 
 // Conversations
 /** Conversations requested at once, and in all. */

@@ -42,6 +42,7 @@ glab mr view … 1
 
 /** They install, start a program that their words name, connect, publish, delete or run a file: a rule has all of their words. */
 const WHOLE = `
+./npm test  bin/git status  /opt/evil/npm test
 npm install left-pad  npm i left-pad  npm add left-pad  npm install --save-dev left-pad  npm install ./evil
 npm install evil/repo  npm install github:evil/repo  npm update  npm uninstall left-pad  npm rebuild  npm run
 npm exec eslint  npm x eslint  npm init vite  npm create vite  npm audit fix  npm link  npm link evil  npm pack

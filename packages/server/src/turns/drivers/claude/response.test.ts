@@ -1,6 +1,7 @@
 /** What Claude Code gets for an answer. The traps of its protocol, one row each. */
-import type { Ask, AskAnswer, JsonObject } from "@blockyard/kernel";
+import { type Ask, type AskAnswer, askWords, type JsonObject } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
+import { codexAnswer } from "../codex/answer.ts";
 import { claudeResponse } from "./response.ts";
 
 const input = {
@@ -31,6 +32,34 @@ function said(shown: Ask, allow: boolean, answer?: AskAnswer, more: object = {})
   const json = shown.kind === "question" ? input : { command: "ls" };
   return claudeResponse({ ask: "r", allow, shown, input: json, message: "refused", answer, ...more });
 }
+
+it("[AC360] a question whose id is the name of what every object has can be left unanswered", () => {
+  const [first, second] = question.questions ?? [];
+  if (first === undefined || second === undefined) throw new Error("two questions");
+  const odd: Ask = {
+    ...question,
+    questions: [
+      { ...first, id: "constructor" },
+      { ...second, id: "toString" },
+    ],
+  };
+  expect(said(odd, true, { questions: { constructor: { chosen: ["temporal"] } } })).toMatchObject({
+    updatedInput: { answers: { "Which library?": "temporal" } },
+  });
+  expect(
+    codexAnswer("item/tool/requestUserInput", {}, {
+      ask: "r",
+      allow: true,
+      shown: odd,
+      answer: { text: "x" },
+    } as never),
+  ).toEqual({
+    answers: { constructor: { answers: ["x"] } },
+  });
+  expect(
+    askWords({ ...odd, state: "answered", answeredBy: "ann", answer: { questions: {} } }, "ann", undefined),
+  ).toContain("answered");
+});
 
 describe("questions", () => {
   it.each<[AskAnswer, JsonObject]>([

@@ -5,7 +5,14 @@
  * nobody answered. Of a permission's suggestions exactly the chosen one is sent, since the CLI applies every entry.
  */
 
-import { type AskAnswer, type AskQuestion, type Json, type JsonObject, jsonText } from "@blockyard/kernel";
+import {
+  type AskAnswer,
+  type AskQuestion,
+  type Json,
+  type JsonObject,
+  jsonText,
+  ownValue,
+} from "@blockyard/kernel";
 import { joinedLabels } from "@blockyard/providers";
 import type { Answer } from "../../run.ts";
 
@@ -62,7 +69,7 @@ function answersOf(asked: readonly AskQuestion[], { questions = {}, text }: AskA
   const answers: Record<string, Json> = {};
   const annotations: Record<string, Json> = {};
   for (const { id, question, options } of asked) {
-    const said = questions[id];
+    const said = ownValue(questions, id);
     if (said === undefined) continue;
     if (said.skipped === true) {
       annotations[question] = { unanswered: "skipped" };

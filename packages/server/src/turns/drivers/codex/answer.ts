@@ -4,7 +4,7 @@
  * Exactly what was chosen is sent. A rule for all projects is written only where that suggestion was taken by its id.
  */
 
-import type { AskAnswer, AskQuestion, Json, JsonObject } from "@blockyard/kernel";
+import { type AskAnswer, type AskQuestion, type Json, type JsonObject, ownValue } from "@blockyard/kernel";
 import type { Answer } from "../../run.ts";
 
 export function codexAnswer(method: string, params: JsonObject, answer: Answer): JsonObject {
@@ -26,14 +26,14 @@ export function codexAnswer(method: string, params: JsonObject, answer: Answer):
 function answersOf(asked: readonly AskQuestion[], { questions = {}, text }: AskAnswer): JsonObject {
   const answers: Record<string, Json> = {};
   for (const { id } of asked) {
-    const said = questions[id];
+    const said = ownValue(questions, id);
     if (said === undefined || said.skipped === true) continue;
     const own = [said.text, said.notes].filter((words) => words !== undefined && words !== "") as string[];
     answers[id] = { answers: [...said.chosen, ...own] };
   }
   const [first] = asked;
   // Free text instead of answers becomes the answer to the first question: the protocol has no other place.
-  if (text !== undefined && text !== "" && first !== undefined && answers[first.id] === undefined)
+  if (text !== undefined && text !== "" && first !== undefined && ownValue(answers, first.id) === undefined)
     answers[first.id] = { answers: [text] };
   return answers;
 }

@@ -170,7 +170,9 @@ export function endCall(out: Out, call: Call, end: CallEnd): void {
 /** A call of an agent inside an agent, whose results are not printed: it was allowed, and its agent is done. */
 export function endUnseen(state: State, out: Out, call: Call): boolean {
   const agent = call.scope.parent === undefined ? undefined : callAt(state, call.scope.parent);
-  if (agent?.isDone !== true || call.ask?.state !== "allowed") return false;
+  // Without the host's side, an open ask was answered out of our sight.
+  const isAllowed = call.ask?.state === "allowed" || call.ask?.state === "asked";
+  if (agent?.isDone !== true || !isAllowed) return false;
   endCall(out, call, { status: "done", metadata: { success: null } });
   return true;
 }

@@ -113,7 +113,7 @@ test("[V7] [V20] what waits for the server is shown: a prompt, and edits that ar
 
 test("a conversation that is not there is said to be so, and nothing can be sent to it", async () => {
   const { page, context } = await harness.open("/c/nowhere");
-  await page.getByText("Conversation not found.").waitFor();
+  await page.getByRole("heading", { level: 1, name: "Conversation not found." }).waitFor();
   expect(await page.getByRole("textbox", { name: "Prompt" }).count()).toBe(0);
   // Also where there is no list beside it.
   await page.setViewportSize({ width: 400, height: 700 });

@@ -48,9 +48,10 @@ function Missing({ words }: { words: string }): ReactNode {
         <SidebarToggle />
       </header>
       <div className="blank">
-        <p>{words}</p>
+        <h1>{words}</h1>
         <a
           href="/"
+          className="home-link"
           onClick={(event) => {
             if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
             event.preventDefault();

@@ -79,7 +79,7 @@ export { isMarkdownResult, showsPictures, todoLine } from "./presentation/result
 export { hostOf, safeImageData, safeLink, safePicture } from "./presentation/safe-link.ts";
 export { type HitText, hitText } from "./presentation/search-hit.ts";
 export { isShellCommand } from "./presentation/shell-command.ts";
-export { agentName, authorOf, type Speaker, speakerOf } from "./presentation/speaker.ts";
+export { agentName, authorOf, ITSELF, type Speaker, speakerOf } from "./presentation/speaker.ts";
 export {
   paletteColor,
   plainTerminal,

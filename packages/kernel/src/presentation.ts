@@ -8,6 +8,7 @@ export { metadataOf } from "./model/metadata.ts";
 export { timesText } from "./model/times.ts";
 export { nativeFacts } from "./model/turn-facts.ts";
 export { answerLabel, answerWords, askWords, NO_PLAN, repeatsDenial } from "./presentation/ask-words.ts";
+export { auditRows } from "./presentation/audit-rows.ts";
 export {
   type CallLine,
   callLine,

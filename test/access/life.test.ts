@@ -99,9 +99,12 @@ describe("a start", () => {
     });
     const home = join(folder, "port");
     const config = { ...makeConfig({ env: {}, home, root: folder, port }), anyPort: true };
-    const running = await serve(config, () => undefined);
+    const logged: string[] = [];
+    const running = await serve(config, (_, event) => void logged.push(event));
     expect(running.url).not.toContain(`:${port}`);
     expect(running.notes.join()).toContain(`port ${port} is in use by another program`);
+    // The command prints it; on a terminal, the log would be a second time, above the link.
+    expect(logged.join("\n")).not.toMatch(/port|sandbox/);
     expect((await fetch(running.link, { redirect: "manual" })).status).toBe(303);
     await running.stop();
     await expect(serve({ ...config, anyPort: false }, () => undefined)).rejects.toThrow("EADDRINUSE");

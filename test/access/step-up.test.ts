@@ -174,6 +174,25 @@ describe("step-up", () => {
     expect(JSON.stringify(all)).not.toContain((input as { confirmation: string }).confirmation);
   });
 
+  it("[AC246] what is refused after all is a second entry, which names the first", async () => {
+    const refused: readonly (readonly [string, object])[] = [
+      ["token.create", { agent: "codex", role: "agent", refused: "no", entry: 1 }],
+      ["token.create", { agent: "claude", role: "agent" }],
+      ["session.revoke", { id: "none" }],
+    ];
+    for (const [tool, input] of refused) {
+      const before = (await entries(tool)).length;
+      const answer = await harness.call(tool, input);
+      const [first, second, ...more] = (await entries(tool)).slice(before) as {
+        id: number;
+        details: object;
+      }[];
+      expect(first?.details).toMatchObject(input);
+      const { problem } = answer as { problem: string };
+      expect([second?.details, more]).toMatchObject([{ refused: problem, entry: first?.id }, []]);
+    }
+  });
+
   it("[AC246] nothing is done that cannot be written down", async () => {
     const { audit } = harness.running.store;
     const { append } = audit;

@@ -35,6 +35,7 @@ export {
   StoreError,
   type StoreErrorCode,
 } from "./ports/store-rules.ts";
+export { auditRows } from "./presentation/audit-rows.ts";
 export {
   formatAge,
   formatCost,

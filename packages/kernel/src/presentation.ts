@@ -8,6 +8,7 @@ export { metadataOf } from "./model/metadata.ts";
 export { timesText } from "./model/times.ts";
 export { nativeFacts } from "./model/turn-facts.ts";
 export { answerLabel, answerWords, askWords, NO_PLAN, repeatsDenial } from "./presentation/ask-words.ts";
+export { auditRows } from "./presentation/audit-rows.ts";
 export {
   type CallLine,
   callLine,
@@ -79,7 +80,7 @@ export { isMarkdownResult, showsPictures, todoLine } from "./presentation/result
 export { hostOf, safeImageData, safeLink, safePicture } from "./presentation/safe-link.ts";
 export { type HitText, hitText } from "./presentation/search-hit.ts";
 export { isShellCommand } from "./presentation/shell-command.ts";
-export { agentName, authorOf, type Speaker, speakerOf } from "./presentation/speaker.ts";
+export { agentName, authorOf, ITSELF, type Speaker, speakerOf } from "./presentation/speaker.ts";
 export {
   paletteColor,
   plainTerminal,

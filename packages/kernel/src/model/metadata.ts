@@ -110,6 +110,7 @@ export type QueuedMark = Exact<z.infer<typeof queued>>;
 
 const queued = z.strictObject({
   provider: z.string(),
+  author: z.string().optional(),
   model: z.string().optional(),
   parent: z.string().nullable().optional(),
   fresh: z.boolean().optional(),

@@ -120,6 +120,11 @@ it.each([
     "agent Codex",
   ],
   [
+    { role: "user", agent: "ann", side: false, metadata: { author: "blockyard" } },
+    { createdBy: "ann", provider: "claude" },
+    "person Blockyard",
+  ],
+  [
     { role: "tool", agent: "own-loop", side: true },
     { createdBy: "ann", provider: undefined },
     "agent own-loop",

@@ -18,6 +18,9 @@ const NAMES: Readonly<Record<string, string>> = {
   kimi: "Kimi Code",
 };
 
+/** Blockyard itself, which writes to an agent when a restart or a limit has cut it off. */
+export const ITSELF = "blockyard";
+
 export interface Speaker {
   readonly side: "person" | "agent";
   /** The agent's id; of a person too. */
@@ -59,5 +62,6 @@ export function authorOf({ agent, metadata }: Pick<Said, "agent" | "metadata">):
 }
 
 export function agentName(id: string): string {
+  if (id === ITSELF) return "Blockyard";
   return Object.hasOwn(NAMES, id) ? (NAMES[id] as string) : id;
 }

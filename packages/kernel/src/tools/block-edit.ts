@@ -54,6 +54,13 @@ export const blockEdit = tool({
     "of what you replace. One call is one undo step.",
   input,
   output: z.object({ version: z.number().int(), line_count: z.number().int() }),
+  example: {
+    block_id: "ID",
+    operations: [
+      { op: "replace", start_line: 0, end_line: 1, content: "new line", expected_text: "old line" },
+    ],
+    base_version: 1,
+  },
   access: "write",
   carriesText: true,
   async run(call, { block_id, operations, base_version }) {

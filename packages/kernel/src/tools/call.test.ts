@@ -437,6 +437,20 @@ describe("keys", () => {
   });
 });
 
+it("[T96] an edit of the wrong shape is answered with a right one, in one line", async () => {
+  const harness = new TestHarness();
+  const block = await harness.block(await harness.conversation(), "old line\n");
+  const flat = { block_id: block, start_line: 0, end_line: 1, content: "x", expected_text: "old line" };
+  for (const input of [flat, { block_id: block, operations: [{ line: 0, text: "x" }] }]) {
+    const { message } = await harness.problem("block.edit", input);
+    expect(message).not.toContain("\n");
+    const right = JSON.parse(/Right: (\{.*\})$/.exec(message)?.[1] ?? "null");
+    await harness.ok("block.edit", { ...right, block_id: block, base_version: undefined });
+    expect(await harness.text(block)).toBe("new line\n");
+    await harness.ok("block.undo", { block_id: block });
+  }
+});
+
 it("[T12] half characters and NUL become visible in every incoming text", async () => {
   const harness = new TestHarness();
   const conversation = await harness.conversation("a\0b\ud800");

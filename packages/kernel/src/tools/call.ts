@@ -7,7 +7,7 @@
  */
 
 import { z } from "zod";
-import { cleanJson, type Json } from "../model/json.ts";
+import { cleanJson, type Json, jsonText } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
 import { type Problem, problem } from "../model/problem.ts";
 import { type Access, may } from "./access.ts";
@@ -163,7 +163,8 @@ function describe(tool: Tool, input: Json, issues: readonly z.core.$ZodIssue[]):
     .join("; ");
   const numbers = boundOf(first, valueAt(input, first.path));
   const code = numbers && "max_chars" in numbers ? "too_large" : "invalid";
-  return problem(code, `${tool.name}: ${told.slice(0, 2_000)}`, {
+  const right = tool.example && code === "invalid" ? `. Right: ${jsonText(tool.example)}` : "";
+  return problem(code, `${tool.name}: ${told.slice(0, 2_000)}${right}`, {
     tool: tool.name,
     ...(field === "" ? {} : { field }),
     ...numbers,

@@ -81,6 +81,8 @@ export interface Tool<
   /** For a model: what it does, what the numbers mean. */
   readonly description: string;
   readonly access: Access;
+  /** A right input, for a model whose input has the wrong shape. */
+  readonly example?: Json;
   /**
    * Whether a call runs code, or grants or revokes rights: it is logged before it runs, and a page proves that its user
    * has just confirmed exactly this.

@@ -21,8 +21,8 @@ export class Audit {
     this.#log = log;
   }
 
-  /** Undefined when it is written down; `once` is a proof that allows one deed. */
-  async record(doer: Doer, action: string, details: JsonObject, once?: string): Promise<Problem | undefined> {
+  /** The entry's id; `once` is a proof that allows one deed. */
+  async record(doer: Doer, action: string, details: JsonObject, once?: string): Promise<number | Problem> {
     const { agent, role, by, session } = doer;
     const about = shortened(session === undefined ? details : { ...details, session });
     try {
@@ -30,7 +30,7 @@ export class Audit {
         { at: Date.now(), agent, role, by, action, details: about },
         once,
       );
-      return id === undefined ? problem("forbidden", "this proof was already used") : undefined;
+      return id ?? problem("forbidden", "this proof was already used");
     } catch (error) {
       this.#log("error", "the audit log cannot be written", { action, error: String(error) });
       const why = error instanceof StoreError ? `: ${error.message}` : "";
@@ -38,9 +38,17 @@ export class Audit {
     }
   }
 
-  /** That something which was written down was refused after all. */
-  async refused(doer: Doer, action: string, details: JsonObject, { problem: code }: Problem): Promise<void> {
-    await this.record(doer, action, { ...details, refused: code });
+  /** The action of an entry was refused after all. */
+  async refused(
+    doer: Doer,
+    action: string,
+    details: JsonObject,
+    entry: number,
+    { problem: code }: Problem,
+  ): Promise<void> {
+    const { refused: _refused, entry: _entry, ...about } = details;
+    // First, where no number of details cuts them off.
+    await this.record(doer, action, { refused: code, entry, ...about });
   }
 }
 

@@ -8,7 +8,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { limits, may, type Problem, problem } from "@blockyard/kernel";
+import { isProblem, limits, may, type Problem, problem } from "@blockyard/kernel";
 import type { Log } from "../system/log.ts";
 import type { OwnerFirst } from "../system/owner-first.ts";
 import type { Rounds } from "../system/rounds.ts";
@@ -212,10 +212,10 @@ export class HttpGateway {
     this.#unauthenticated.delete(placeOf(request.socket));
     const { id, role, agent, name } = traded.session;
     const doer = { agent, role, by: "link", session: id };
-    void audit.record(doer, "session.open", { name }).then((unwritten) => {
-      if (unwritten) {
+    void audit.record(doer, "session.open", { name }).then((entry) => {
+      if (isProblem(entry)) {
         auth.sessions.revoke(id);
-        return endWith(request, response, NOT_WRITTEN, unwritten);
+        return endWith(request, response, NOT_WRITTEN, entry);
       }
       response.setHeader("set-cookie", setCookie(traded, this.#addresses.port, isSecure(request, place)));
       log("info", "browser signed in", { agent, role, session: id });

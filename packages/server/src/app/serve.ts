@@ -218,7 +218,6 @@ async function listen(
     ? []
     : [`commands are ${confined.words}. Each one needs your approval`];
   const notes = [...opened.notes, ...unconfined];
-  for (const note of notes) log("info", note);
   const url = urlOf(place, port);
   const { origin: _origin, ...own } = place;
   const local = localPort === undefined ? urlOf(own, port) : localUrl(localPort);

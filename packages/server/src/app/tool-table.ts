@@ -251,10 +251,10 @@ export class Tools {
         needs: "proof",
       });
     const about = await aboutCall(this.#kernel, input);
-    const refused = await this.audit.record(caller, name, about, caller.proof);
-    if (refused) return refused;
+    const entry = await this.audit.record(caller, name, about, caller.proof);
+    if (isProblem(entry)) return entry;
     const answer = await this.#run(caller, name, input, { key, signal, permitted });
-    if (isProblem(answer)) await this.audit.refused(caller, name, about, answer);
+    if (isProblem(answer)) await this.audit.refused(caller, name, about, entry, answer);
     return answer;
   }
 

@@ -4,6 +4,7 @@
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
+import { auditRows } from "@blockyard/kernel/plain";
 import type { ToolAnswer } from "../contract/index.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type BlockSource, known } from "./block-source.ts";
@@ -52,7 +53,7 @@ export const audit: Command = {
     if (values.export) for (const entry of entries.toReversed()) await printJson(entry);
     else if (values.json) await printJson({ entries: entries as readonly Json[] });
     else if (entries.length === 0) await print("No entries.\n");
-    else for (const entry of entries) await print(`${lineOf(entry)}\n`);
+    else for (const entry of auditRows(entries)) await print(`${lineOf(entry)}\n`);
     return 0;
   },
 };

@@ -154,3 +154,11 @@ test("[U13] why a turn failed is shown once", () => {
   expect(turnText(turn, options, [other])).toBe("── ended: It died. · m\n\n");
   expect(turnText(turn, options)).toBe("── ended: It died. · m\n\n");
 });
+
+test("[V124] a prompt is under the name of its author, as on the page", () => {
+  const prompt = (metadata: object) => ({ ...blockOf("text", "Hi", metadata), role: "user", agent: "ann" });
+  const heads = [{}, { author: "blockyard" }, { author: "bob" }].map(
+    (metadata) => shownOf(prompt(metadata) as BlockSnapshot)[0],
+  );
+  expect(heads).toEqual(["❯ ann", "❯ Blockyard", "❯ bob"]);
+});

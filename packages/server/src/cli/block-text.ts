@@ -8,6 +8,7 @@ import {
   agentName,
   answerWords,
   askOf,
+  authorOf,
   callOutcome,
   cameWords,
   changeTexts,
@@ -134,7 +135,7 @@ function sentence(text: string, { style, width, lineWidth = width }: TextOptions
 /** A block that is whole, and the call that it is the result of. Its last line ends; an empty one says nothing. */
 export function blockText(block: BlockSnapshot, options: TextOptions, call?: BlockSnapshot): string {
   const isPrompt = block.kind === "text" && block.role === "user" && !block.side;
-  const head = isPrompt ? promptHead(agentName(block.agent), options.style) : "";
+  const head = isPrompt ? promptHead(agentName(authorOf(block)), options.style) : "";
   return `${head}${KIND_TEXT[block.kind](block, options, { call })}`;
 }
 
@@ -160,7 +161,7 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
       ({ number, title, url }) => `${style.dim(oneLine(`[${number}] ${title ?? ""} ${url}`, width))}\n`,
     );
     // A sub-agent's prompt is shown with its work if nothing else says who asked.
-    const head = block.role === "user" && block.side ? promptHead(agentName(block.agent), style) : "";
+    const head = block.role === "user" && block.side ? promptHead(agentName(authorOf(block)), style) : "";
     return `${head}${safeText(plain).trimEnd()}\n${sources.join("")}\n`;
   },
   thinking: ({ content }, options) => {

@@ -93,10 +93,10 @@ export async function auditedImport(
   body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
 ): ReturnType<typeof importStream> {
   if (!may(caller.role, "write")) return importStream(kernel, caller, body);
-  const unwritten = await audit.record(caller, "import", {});
-  if (unwritten) return unwritten;
+  const entry = await audit.record(caller, "import", {});
+  if (isProblem(entry)) return entry;
   const answer = await importStream(kernel, caller, body);
-  if (isProblem(answer)) await audit.refused(caller, "import", {}, answer);
+  if (isProblem(answer)) await audit.refused(caller, "import", {}, entry, answer);
   else await audit.record(caller, "import", { conversation: answer.conversation });
   return answer;
 }

@@ -16,6 +16,7 @@ import {
   type Draft,
   isAnswerableLate,
   isAsked,
+  ITSELF,
   isProblem,
   type JsonObject,
   type Kernel,
@@ -222,6 +223,7 @@ export class Answering {
     const request: TurnRequest = {
       ...{ conversation, provider: turn.provider },
       prompt: lateText(ask, given, plan?.text),
+      author: ITSELF,
       ...(mode === undefined ? {} : { mode }),
       ...(cwd === undefined ? {} : { cwd }),
       ...chosenIn(record.metadata, turn),

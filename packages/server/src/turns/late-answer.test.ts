@@ -95,12 +95,15 @@ it("[D62] [D7] a call that was allowed before the restart says who allowed it, a
         },
       }),
     );
+  const authors: unknown[] = [];
   let live: { readonly start: TurnStart; readonly run: Run; readonly mode: ModeWatch } | undefined;
   const answering = new Answering({
     ...{ kernel, rules: undefined, liveIn: () => live },
-    start: async () => undefined,
+    start: async (_, { author }) => void authors.push(author),
   });
   await answering.answer("ann", await asks("cut", "expired"), "cut", { allow: true });
+  // Nobody's words but ours: "You were cut off by a restart …".
+  expect(authors).toEqual(["blockyard"]);
   const call = await asks("again", "asked");
   const block = must(await kernel.block(call));
   const heard = await new Promise<Answer>((answer) => {

@@ -36,7 +36,7 @@ it("[D67] continues once, when its time has come", async () => {
   await env.advance(2 * 3_600_000);
   expect(started).toEqual([]);
   await env.advance(10_000);
-  expect(started).toEqual([{ conversation, provider: "claude", prompt: GO_ON, cwd: "/w" }]);
+  expect(started).toEqual([{ conversation, provider: "claude", prompt: GO_ON, author: "blockyard", cwd: "/w" }]);
   expect(later.list()).toEqual([]);
   await env.advance(86_400_000);
   expect(started).toHaveLength(1);
@@ -92,7 +92,7 @@ it("[D62] [D67] continues with the model and the effort that the turn had at las
   await atLimit(end, later, { id: "t1", request, by: "root", prompt: "p" }, env.now() + 60_000);
   await env.advance(3_600_000);
   expect(started).toEqual([
-    { conversation, provider: "claude", prompt: GO_ON, model: "sonnet", effort: "low" },
+    { conversation, provider: "claude", prompt: GO_ON, author: "blockyard", model: "sonnet", effort: "low" },
   ]);
 });
 

@@ -11,6 +11,7 @@ import {
   type ConversationId,
   defined,
   type Env,
+  ITSELF,
   isProblem,
   type Kernel,
   type Problem,
@@ -111,7 +112,7 @@ export class Later {
       this.drop(conversation);
       const record = await this.#options.kernel.conversation(conversation);
       if (isProblem(record) || this.#isClosed) continue;
-      await this.#options.start(by, { ...defined(request), prompt: GO_ON });
+      await this.#options.start(by, { ...defined(request), prompt: GO_ON, author: ITSELF });
     }
     this.#arm();
   }

@@ -51,7 +51,7 @@ export function openTurn(
     text,
     side: false,
     status: "done",
-    metadata: { turn: id },
+    metadata: { turn: id, ...(request.author === undefined ? {} : { author: request.author }) },
     ...(parent === undefined ? {} : { parent }),
   });
   if (isProblem(asked)) return asked;

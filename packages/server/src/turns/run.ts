@@ -25,6 +25,8 @@ export interface TurnRequest {
   readonly conversation: ConversationId;
   readonly provider: string;
   readonly prompt: string;
+  /** Who wrote the prompt, if not the requester. */
+  readonly author?: AgentId;
   readonly model?: string;
   /** How hard the model thinks, where the agent lets that be chosen. */
   readonly effort?: string;

@@ -29,10 +29,12 @@ import type { TurnRequest } from "./run.ts";
 
 /** The stored part of a request besides its text. */
 export async function markOf(store: Store, request: TurnRequest): Promise<QueuedMark> {
-  const { provider, model, parent, fresh, allow, mode, sandbox, effort, goesOn, cwd, attachments } = request;
+  const { provider, model, parent, fresh, allow, mode, sandbox, effort, goesOn, cwd, author, attachments } =
+    request;
   const kept = await Promise.all((attachments ?? []).map((each) => keep(store, each)));
   return {
     provider,
+    ...(author === undefined ? {} : { author }),
     ...(model === undefined ? {} : { model }),
     ...(parent === undefined ? {} : { parent }),
     ...(fresh === undefined ? {} : { fresh }),

@@ -4,7 +4,7 @@
  */
 
 import type { ToolAnswer } from "@blockyard/client";
-import { isProblem, type Problem } from "@blockyard/kernel";
+import { auditRows, isProblem, type Problem } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { save } from "../actions/export.ts";
 import { useSession } from "../state/session.tsx";
@@ -30,7 +30,7 @@ export function AuditLog(): ReactNode {
     [session],
   );
   useEffect(() => void read(undefined), [read]);
-  const shown = entries.filter((entry) => lineOf(entry).includes(words));
+  const shown = auditRows(entries).filter((entry) => lineOf(entry).includes(words));
   return (
     <Dialog label="Audit log" title="Audit log" className="wide ask">
       <div className="audit-tools">
@@ -40,7 +40,12 @@ export function AuditLog(): ReactNode {
           value={words}
           onChange={(event) => setWords(event.target.value)}
         />
-        <button type="button" onClick={() => save(asLines(shown), "audit.jsonl")}>
+        <button
+          type="button"
+          onClick={() =>
+            save(asLines(entries.filter((entry) => lineOf(entry).includes(words))), "audit.jsonl")
+          }
+        >
           Save as JSON lines
         </button>
       </div>

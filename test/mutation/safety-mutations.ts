@@ -400,6 +400,15 @@ export const SAFETY_MUTATIONS: readonly Mutation[] = [
     only: "D52",
   },
   {
+    name: "asks: what is offered changes under the id of the ask",
+    file: "packages/kernel/src/model/ask.ts",
+    find: ', "questions", "form", "suggestions"] as const',
+    replace: "] as const",
+    tests: ["packages/kernel/src/model/ask.test.ts"],
+    projects: unit,
+    only: "D52",
+  },
+  {
     name: "plan: what others wrote into it is approved",
     file: "packages/server/src/turns/read-plan.ts",
     find: "others.length === 0 ? plan :",

@@ -6,6 +6,10 @@ import { checkMetadata } from "./metadata.ts";
 import { isProblem } from "./problem.ts";
 
 const permission = { id: "a", kind: "permission", state: "asked" } as const;
+const always = (command: string) => [
+  { id: "1", label: "Always", scope: "always" as const, native: { command } },
+];
+const asking = (question: string) => [{ id: "1", question, multiple: false, options: [] }];
 
 describe("the ask of a block", () => {
   it.each([
@@ -60,6 +64,15 @@ describe("the ask of a block", () => {
     ["another input under its id", {}, { input: { command: "rm" } }, false],
     ["another input behind its end", { state: "expired" }, { input: { command: "rm" } }, false],
     ["another subject under its id", {}, { subject: { type: "command", command: "rm" } }, false],
+    ["another kind under its id", {}, { kind: "elicitation" }, false],
+    ["another title under its id", { title: "ls" }, { title: "rm" }, false],
+    ["another meaning of an answer", { suggestions: always("ls") }, { suggestions: always("rm") }, false],
+    ["an answer that was not offered", {}, { suggestions: always("ls") }, false],
+    ["another question", { questions: asking("A?") }, { questions: asking("B?") }, false],
+    ["another form", { form: { message: "a" } }, { form: { message: "a", url: "https://b.example" } }, false],
+    ["another plan", { plan: "id of p" }, { plan: "q" }, false],
+    ["the same plan", { plan: "id of p" }, { plan: "p" }, true],
+    ["a plan that is there by now", {}, { plan: "p" }, true],
     ["what is answered", { state: "allowed", answeredBy: "ann" }, { state: "expired" }, false],
   ])("[D52] %s: what is told of an ask that was shown counts: %j then %j", (_, before, told, isTaken) => {
     const shown: Ask = {
@@ -69,7 +82,9 @@ describe("the ask of a block", () => {
     };
     const known = { ask: { ...shown, ...before } as JsonObject };
     const metadata = { stage: "running", ask: { ...shown, ...told } as JsonObject };
-    const taken = unanswered(metadata, known, () => undefined);
-    expect(taken).toEqual(isTaken ? metadata : { stage: "running" });
+    const taken = unanswered(metadata, known, (key) => `id of ${key}`);
+    const plan = told.plan === undefined ? {} : { plan: `id of ${told.plan}` };
+    const ask = { ...metadata.ask, ...plan };
+    expect(taken).toEqual(isTaken ? { ...metadata, ask } : { stage: "running" });
   });
 });

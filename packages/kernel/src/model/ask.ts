@@ -245,8 +245,7 @@ export function hasPlan({ kind, plan, input }: Pick<Ask, "kind" | "plan" | "inpu
 
 /**
  * A stream's metadata for a block, without an ask that is already answered, or was shown with other contents: a late event must
- * neither reopen it nor change it. Adapters name
- * the block of a plan by key; here it becomes an id.
+ * neither reopen it nor change it. Adapters name the block of a plan by key; here it becomes an id.
  */
 export function unanswered(
   metadata: JsonObject,
@@ -256,11 +255,18 @@ export function unanswered(
   const { ask, approval, ...rest } = metadata;
   const told = askOf({ ask, approval });
   if (told === undefined) return metadata;
+  const plan = told.plan === undefined ? undefined : idOf(told.plan);
+  const next = { ...told, ...(plan === undefined ? {} : { plan }) };
   const known = askOf(before);
   if (known?.id === told.id && (known.answeredBy ?? known.rule) !== undefined) return rest;
-  // What somebody reads, and is about to allow, does not become something else under the same id.
-  if (known?.id === told.id && !(sameJson(known.input, told.input) && sameJson(known.subject, told.subject)))
-    return rest;
-  const plan = told.plan === undefined ? undefined : idOf(told.plan);
-  return { ...rest, ask: { ...told, ...(plan === undefined ? {} : { plan }) } as JsonObject };
+  if (known?.id === told.id && !isShownAlike(known, next)) return rest;
+  return { ...rest, ask: next as JsonObject };
+}
+
+/** What somebody reads, and is about to allow or answer. It does not become something else under the same id. */
+const SHOWN = ["kind", "title", "input", "subject", "questions", "form", "suggestions"] as const;
+
+function isShownAlike(known: Ask, told: Ask): boolean {
+  const isPlanKept = known.plan === undefined || known.plan === told.plan;
+  return isPlanKept && SHOWN.every((field) => sameJson(known[field], told[field]));
 }

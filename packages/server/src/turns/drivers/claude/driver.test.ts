@@ -240,3 +240,14 @@ it("[D52] what is asked does not become something else under its name while some
   expect(asks).toMatchObject([{ id: "r1", subject: { command: "ls" } }]);
   expect(asks).not.toMatchObject([{ state: "allowed" }]);
 });
+
+it("[D52] nor do the answers to it", async () => {
+  const rules = [{ type: "setMode", mode: "bypassPermissions", destination: "session" }];
+  const again = { ...(leave("r1")["request"] as JsonObject), permission_suggestions: rules };
+  await start([leave("r1"), { type: "control_cancel_request", request_id: "r1" }, request("r1", again)]);
+  await over();
+  const blocks = await kernel.allBlocks(conversation);
+  const asks = isProblem(blocks) ? [] : blocks.flatMap(({ metadata }) => askOf(metadata) ?? []);
+  expect(asks.map(({ id }) => id)).toEqual(["r1"]);
+  expect(JSON.stringify(asks)).not.toContain("bypassPermissions");
+});

@@ -87,4 +87,14 @@ describe("the ask of a block", () => {
     const ask = { ...metadata.ask, ...plan };
     expect(taken).toEqual(isTaken ? { ...metadata, ask } : { stage: "running" });
   });
+
+  it("[D52] ends although its agent does not know the rules that were offered with it", () => {
+    const shown: Ask = { ...permission, input: { command: "ls" }, suggestions: always("ls") };
+    const { suggestions, ...own } = shown;
+    const known = { ask: shown as JsonObject };
+    const ended = (told: Partial<Ask>) =>
+      unanswered({ ask: { ...own, state: "expired", ...told } as JsonObject }, known, () => undefined);
+    expect(ended({})).toEqual({ ask: { ...own, state: "expired", suggestions } });
+    expect(ended({ suggestions: always("rm") })).toEqual({ ask: { ...own, state: "expired", suggestions } });
+  });
 });

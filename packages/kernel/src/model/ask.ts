@@ -7,7 +7,7 @@
  */
 
 import { z } from "zod";
-import { type Exact, type Json, type JsonObject, sameJson } from "./json.ts";
+import { defined, type Exact, type Json, type JsonObject, sameJson } from "./json.ts";
 
 export const ASK_KINDS = ["permission", "question", "plan", "elicitation"] as const;
 export type AskKind = (typeof ASK_KINDS)[number];
@@ -256,11 +256,17 @@ export function unanswered(
   const told = askOf({ ask, approval });
   if (told === undefined) return metadata;
   const plan = told.plan === undefined ? undefined : idOf(told.plan);
-  const next = { ...told, ...(plan === undefined ? {} : { plan }) };
   const known = askOf(before);
-  if (known?.id === told.id && (known.answeredBy ?? known.rule) !== undefined) return rest;
-  if (known?.id === told.id && !isShownAlike(known, next)) return rest;
-  return { ...rest, ask: next as JsonObject };
+  const isKnown = known?.id === told.id;
+  if (isKnown && (known.answeredBy ?? known.rule) !== undefined) return rest;
+  const next = {
+    ...told,
+    ...(plan === undefined ? {} : { plan }),
+    // Our rules are offered with it as well, and the adapter does not know them: its end changes nothing of what was offered.
+    ...(isKnown && told.state !== "asked" ? { suggestions: known.suggestions } : {}),
+  };
+  if (isKnown && !isShownAlike(known, next)) return rest;
+  return { ...rest, ask: defined(next) as JsonObject };
 }
 
 /** What somebody reads, and is about to allow or answer. It does not become something else under the same id. */

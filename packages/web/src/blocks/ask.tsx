@@ -98,7 +98,7 @@ function OpenAsk({ block, ask, isLate }: OpenAskProps): ReactNode {
       </header>
       {isLate && (
         <p className="dim">
-          The server restarted. The agent gets {isViewer ? "the" : "your"} answer as its next message.
+          The turn was interrupted. The agent gets {isViewer ? "the" : "your"} answer as its next message.
         </p>
       )}
       {ask.kind === "permission" && <AskedSubject ask={ask} block={block} />}

@@ -38,6 +38,8 @@ test("[V13] a part that cannot be loaded says so, and the rest of the page goes 
   await later.keyboard.press("j");
   await later.keyboard.press("e");
   await expect.poll(() => later.getByRole("button", { name: "Reload the page" }).count()).toBe(1);
+  // What was to be edited can still be read.
+  expect(await later.getByText("Still here.").count()).toBe(1);
 
   await later.unrouteAll();
   await later.getByRole("button", { name: "Reload the page" }).first().click();
@@ -45,6 +47,24 @@ test("[V13] a part that cannot be loaded says so, and the rest of the page goes 
   await later.getByRole("textbox", { name: "Prompt" }).press("Escape");
   await later.keyboard.press("?");
   await later.getByRole("dialog").waitFor();
+  await context.close();
+});
+
+test("[V13] a block can be read while its editor waits for the connection, and edited once that is back", async () => {
+  const conversation = await newConversation(harness.kernel, "Train");
+  await say(harness.kernel, conversation, [{ text: "Edit me." }]);
+  const { page, context } = await harness.open();
+  const editor = page.waitForEvent("requestfinished", (request) => /\/editor-\w+\.js/.test(request.url()));
+  await page.goto(`${harness.running.url}/c/${conversation}`);
+  await page.getByText("Edit me.").waitFor();
+  await editor;
+  await context.setOffline(true);
+  await page.locator("article").hover();
+  await page.getByRole("button", { name: "Edit this block" }).click();
+  await page.locator(".editor").getByText("Opening…").waitFor();
+  expect(await page.locator(".editor").getByText("Edit me.").count()).toBe(1);
+  await context.setOffline(false);
+  await page.locator(".editor .cm-content").click();
   await context.close();
 });
 

@@ -75,7 +75,7 @@ export { type MathToken, maskMath, mathRules } from "./presentation/markdown-mat
 export { isNoticeLine, isNoticeOpen, noticeName, noticePieces } from "./presentation/notice-name.ts";
 export { cutSummary, outputSummary } from "./presentation/output-summary.ts";
 export { PartialJson } from "./presentation/partial-json.ts";
-export { knownCode, REASON_WORDS } from "./presentation/reason-words.ts";
+export { knownCode, REASON_WORDS, reasonShown } from "./presentation/reason-words.ts";
 export { isMarkdownResult, showsPictures, todoLine } from "./presentation/result-look.ts";
 export { hostOf, safeImageData, safeLink, safePicture } from "./presentation/safe-link.ts";
 export { type HitText, hitText } from "./presentation/search-hit.ts";

@@ -43,6 +43,23 @@ it.each([
   ],
   [call({ toolName: "command_execution", input: { command: "bash -lc ls" } }), [], "$ bash -lc ls"],
   [call({ toolName: "AskUserQuestion", compactParams: "Which?" }), [], "Asked a question: Which?"],
+  [
+    call({
+      toolName: "AskUserQuestion",
+      compactParams: "Which?",
+      ask: {
+        id: "a",
+        kind: "question",
+        state: "asked",
+        questions: [
+          { id: "1", text: "Which?" },
+          { id: "2", text: "Why?" },
+        ],
+      },
+    }),
+    [],
+    "Asked 2 questions: Which?",
+  ],
   [call({ toolName: "ExitPlanMode", compactParams: "# Plan" }), [], "Plan: "],
   [call({ toolName: "ExitPlanMode", compactParams: "## Round prices" }), [], "Plan: Round prices"],
   [

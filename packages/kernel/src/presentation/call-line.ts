@@ -31,7 +31,9 @@ export function callLine(call: Facts, results: readonly Facts[], folder?: string
   const { toolName, displayName, compactParams, input } = call.metadata;
   const kinds = results.map(({ kind }) => kind);
   const deed = deedOf(toolName ?? "", kinds);
-  const name = shortenPaths(toolTitle(toolName ?? "", displayName), folder);
+  const asked = askOf(call.metadata)?.questions?.length ?? 1;
+  const title = asked > 1 ? `Asked ${asked} questions` : toolTitle(toolName ?? "", displayName);
+  const name = shortenPaths(title, folder);
   const ran = results.find(({ kind }) => kind === "command")?.metadata;
   const isRun = deed === "run" || deedOf(toolName ?? "") === "run";
   const command = isRun ? (wordsOf(ran?.command) ?? meantIn(commandIn(input), compactParams)) : undefined;

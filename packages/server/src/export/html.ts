@@ -13,7 +13,7 @@ import {
   spentWords,
   turnSpentWords,
 } from "@blockyard/kernel/plain";
-import { nativeFacts } from "@blockyard/kernel/presentation";
+import { nativeFacts, REASON_WORDS, reasonShown } from "@blockyard/kernel/presentation";
 import { type Html, html, join } from "../system/escape.ts";
 import { branchesHtml, itemHtml } from "./html-item.ts";
 import { STYLE } from "./style.ts";
@@ -24,7 +24,8 @@ const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src data:; base-uri 'none'; form-action 'none'`;
 
 /** In pieces, so that a long conversation need not be one string. */
-export function* htmlExport(tree: ExportTree): Generator<string> {
+export function* htmlExport(whole: ExportTree): Generator<string> {
+  const tree = withoutRepeats(whole);
   const { title, conversation } = tree.head;
   const name = title === "" ? conversation : title;
   yield html`<!doctype html>
@@ -79,6 +80,18 @@ function facts({ head }: ExportTree): Html {
   return html`<p class="dim">${parts.filter((part) => part !== "").join(" · ")}</p>`;
 }
 
+/** The tree, with texts that do not say why they ended where the foot of their turn says it. */
+function withoutRepeats(tree: ExportTree): ExportTree {
+  const footers = footersOf(tree);
+  const path = tree.path.map((node): ExportNode => {
+    const { block } = node;
+    const { reason, ...metadata } = block.metadata;
+    if (block.kind !== "text" || reasonShown(reason, footers.get(node)) === reason) return node;
+    return { ...node, block: { ...block, metadata } };
+  });
+  return { ...tree, path };
+}
+
 /** The turns that end with a block. An interleaved one ends once, with its last block. */
 export function footersOf({
   path,
@@ -105,8 +118,8 @@ export function turnFacts(turn: TurnView, isTold = false): string {
       : status !== "error"
         ? ""
         : isTold
-          ? (reason ?? "failed")
-          : `ended: ${error ?? reason ?? "failed"}`,
+          ? REASON_WORDS[reason ?? "failed"]
+          : `ended: ${error ?? REASON_WORDS[reason ?? "failed"]}`,
     model ?? "",
     usage === undefined
       ? ""

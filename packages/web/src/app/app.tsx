@@ -4,6 +4,7 @@
 
 import { type CSSProperties, type ReactNode, useEffect } from "react";
 import { useShortcuts } from "../actions/shortcuts.ts";
+import { Editor } from "../conversation/block-row.tsx";
 import { ConversationPane } from "../conversation/conversation.tsx";
 import type { Conversations } from "../sidebar/conversations.ts";
 import { Sidebar } from "../sidebar/sidebar.tsx";
@@ -47,7 +48,7 @@ export function App({ conversations }: { conversations: Conversations }): ReactN
   usePageTitle(conversations, route);
   useEffect(() => {
     const timer = setTimeout(() => {
-      if (link.state.get().state === "open") for (const part of [Overlays, Pane]) part.prepare();
+      if (link.state.get().state === "open") for (const part of [Overlays, Pane, Editor]) part.prepare();
     }, PREPARE_MS);
     return () => clearTimeout(timer);
   }, [link]);

@@ -113,7 +113,7 @@ function OpenAsk({ block, ask: asked, isLate }: OpenAskProps): ReactNode {
       </header>
       {isLate && (
         <p className="dim">
-          The server restarted. The agent gets {isViewer ? "the" : "your"} answer as its next message.
+          The turn was interrupted. The agent gets {isViewer ? "the" : "your"} answer as its next message.
         </p>
       )}
       {heading.length > HEADING_CHARS && <Exact text={askHeading(ask, block, folder)} />}

@@ -9,12 +9,17 @@ import {
   type Metadata,
   metadataOf,
   plural,
+  type Reason as ReasonName,
+  reasonShown,
   Text,
   type ToldMark,
+  type Turn,
+  type View,
 } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
 import { isLateAsk } from "../rows/late-asks.ts";
+import { treeOf } from "../rows/view-tree.ts";
 import { useText, useView, useViewPart } from "../state/session.tsx";
 import { AskView } from "./ask.tsx";
 import { Citations } from "./citations.tsx";
@@ -48,9 +53,23 @@ export function TextBlock({ block }: RendererProps): ReactNode {
       {citations && citations.length > 0 && <Citations citations={citations} />}
       {isWaiting && <span className="reason">Queued</span>}
       {told && told.blocks > 0 && <span className="told">{toldText(told)}</span>}
-      <Reason reason={reason} />
+      {reason && <TextReason block={block} reason={reason} />}
     </div>
   );
+}
+
+function TextReason({ block, reason }: RendererProps & { reason: ReasonName }): ReactNode {
+  const view = useView();
+  const shown = useViewPart(view, () => reasonShown(reason, footOf(view, block)));
+  return <Reason reason={shown} />;
+}
+
+/** The turn whose foot comes below a block. */
+function footOf(view: View, { id, metadata: { turn } }: Block): Turn | undefined {
+  const isLast = treeOf(view)
+    .nexts(id)
+    .every((next) => view.blocks.get(next)?.metadata.turn !== turn);
+  return turn === undefined || !isLast ? undefined : view.turns.get(turn);
 }
 
 /** An ask without a call, such as the form of an agent's server. Its text is part of it until it is answered. */

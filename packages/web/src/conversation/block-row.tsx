@@ -19,7 +19,7 @@ import { PrunedRow } from "./pruned-row.tsx";
 import { SpeakerRow } from "./speaker-row.tsx";
 import { TurnFooter } from "./turn-footer.tsx";
 
-const Editor = later(() => import("../editor/editor.tsx"));
+export const Editor = later(() => import("../editor/editor.tsx"));
 
 export const RowView = memo(function RowView({ row }: { row: Row }): ReactNode {
   switch (row.type) {
@@ -75,6 +75,7 @@ const BlockRow = memo(function BlockRow({ id, depth, isPart, todo }: BlockRowPro
   if (isFocused) names.push("focused");
   if (block.pruned) names.push("is-pruned");
   if (isPart) names.push("is-part");
+  const shown = <RenderedBlock block={block} />;
   return (
     <article
       ref={article}
@@ -91,11 +92,7 @@ const BlockRow = memo(function BlockRow({ id, depth, isPart, todo }: BlockRowPro
       tabIndex={isFocused ? 0 : -1}
     >
       <LivingTodoProvider value={todo}>
-        {isEdited ? (
-          <Editor block={block} meanwhile={<RenderedBlock block={block} />} />
-        ) : (
-          <RenderedBlock block={block} />
-        )}
+        {isEdited ? <Editor block={block} meanwhile={shown} instead={shown} /> : shown}
       </LivingTodoProvider>
       {/* Drawn when the pointer or focus comes near: they are more than most blocks are. */}
       {!isEdited && (isNear || isFocused) && <BlockActions block={block} />}

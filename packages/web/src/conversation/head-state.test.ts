@@ -7,7 +7,7 @@ it.each([
   ["running", { running: ["t"] }, false],
   ["needs", { ended: "interrupted" }, true],
   ["running", { running: ["t"], ended: "interrupted" }, true],
-  ["stopped", { ended: "interrupted" }, false],
+  ["interrupted", { ended: "interrupted" }, false],
   ["stopped", { ended: "cancelled" }, false],
   ["failed", { ended: "failed" }, false],
   ["done", {}, false],

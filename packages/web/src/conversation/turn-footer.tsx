@@ -6,6 +6,7 @@ import {
   nativeFacts,
   outputWords,
   plural,
+  REASON_WORDS,
   type Turn,
   turnSpentWords,
   type Usage,
@@ -105,8 +106,8 @@ function UsageText({ usage, uncounted }: UsageTextProps): ReactNode {
 }
 
 function Ending({ turn }: { turn: Turn }): ReactNode {
-  if (turn.reason === "cancelled") return <span>stopped</span>;
-  if (turn.status === "error") return <span className="bad">{turn.reason ?? "failed"}</span>;
+  if (turn.reason === "cancelled") return <span>{REASON_WORDS.cancelled}</span>;
+  if (turn.status === "error") return <span className="bad">{REASON_WORDS[turn.reason ?? "failed"]}</span>;
   const isUsual =
     turn.stopReason === undefined || /^(end_turn|stop|completed|success)$/.test(turn.stopReason);
   return isUsual ? null : <span className="warn">{turn.stopReason?.replaceAll("_", " ")}</span>;

@@ -13,7 +13,13 @@ import { useCursors, useSession, useView } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { EditorSession } from "./editor-session.ts";
 
-export default function Editor({ block }: { block: Block }): ReactNode {
+interface EditorProps {
+  readonly block: Block;
+  /** The block as it is read: shown until the editor has its text, which takes as long as the server is away. */
+  readonly meanwhile?: ReactNode;
+}
+
+export default function Editor({ block, meanwhile }: EditorProps): ReactNode {
   const session = useSession();
   const view = useView();
   const host = useRef<HTMLDivElement>(null);
@@ -48,6 +54,7 @@ export default function Editor({ block }: { block: Block }): ReactNode {
 
   return (
     <div className="editor">
+      {!isOpen && meanwhile}
       {!isOpen && <p className="dim">Opening…</p>}
       <div ref={host} className="editor-host" />
       <div className="editor-foot">

@@ -3,6 +3,7 @@
 import { type BlockId, isProblem, type Turn, type View } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from "react";
 import { lateAsks } from "../rows/late-asks.ts";
+import { endedState } from "../state/ended-state.ts";
 import { useOrder, useRecord, useSession, useViewState } from "../state/session.tsx";
 import { type MarkedState, StateMark } from "../ui/state-mark.tsx";
 import { jumpTo } from "./jump.ts";
@@ -52,7 +53,7 @@ function Mark({ view, prompt, listed, isLast }: MarkProps): ReactNode {
 
 function stateOfTurn({ status, reason }: Turn): MarkedState {
   if (status !== "error") return status;
-  return reason === "cancelled" || reason === "interrupted" ? "stopped" : "failed";
+  return endedState(reason);
 }
 
 /** The loaded prompts, and later those that the server names. */

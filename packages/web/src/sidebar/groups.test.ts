@@ -84,7 +84,7 @@ const STATES: readonly (readonly [Partial<ListedConversation>, string])[] = [
   [{ ended: "failed" }, "failed"],
   [{ ended: "truncated" }, "failed"],
   [{ ended: "cancelled" }, "stopped"],
-  [{ ended: "interrupted" }, "stopped"],
+  [{ ended: "interrupted" }, "interrupted"],
   [{}, "done"],
 ];
 for (const [parts, expected] of STATES)

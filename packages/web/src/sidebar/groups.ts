@@ -2,16 +2,18 @@
  * How the list is divided: what needs the reader, what runs, then by the day of the last change. Pure; the order inside a group is
  * the list's own.
  */
+import { endedState } from "../state/ended-state.ts";
 import { needsWords } from "../state/needs-words.ts";
 import type { ListedConversation } from "./conversations.ts";
 
 /** A conversation's state, in one word: the first of these that fits. */
-type ListedState = "needs" | "running" | "failed" | "stopped" | "done";
+type ListedState = "needs" | "running" | "failed" | "stopped" | "interrupted" | "done";
 
 const STATE_WORDS: Readonly<Record<Exclude<ListedState, "needs">, string>> = {
   running: "Running",
   failed: "Failed",
   stopped: "Stopped",
+  interrupted: "Interrupted",
   done: "Done",
 };
 
@@ -23,7 +25,7 @@ export function stateOf({ isAsking, isRunning, ended }: ListedConversation): Lis
   if (isAsking) return "needs";
   if (isRunning) return "running";
   if (ended === undefined) return "done";
-  return ended === "cancelled" || ended === "interrupted" ? "stopped" : "failed";
+  return endedState(ended);
 }
 
 interface Group {

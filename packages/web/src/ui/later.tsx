@@ -14,6 +14,8 @@ interface Later<Props> {
 interface Waits {
   /** Shown until it is loaded. */
   readonly meanwhile?: ReactNode;
+  /** Shown above the error if it could not be loaded: what it would have taken the place of. */
+  readonly instead?: ReactNode;
   /** Called when it could not be loaded, instead of an error in its place. */
   readonly onMissing?: () => void;
 }
@@ -33,7 +35,7 @@ export function later<Props extends object>(
     return loading;
   };
   const Loaded = (props: Props & Waits): ReactNode => {
-    const { meanwhile = null, onMissing } = props;
+    const { meanwhile = null, instead = null, onMissing } = props;
     const [state, setState] = useState<"loading" | "here" | "missing">(Part ? "here" : "loading");
     useEffect(() => {
       if (state !== "loading") return;
@@ -51,7 +53,13 @@ export function later<Props extends object>(
       };
     }, [state, onMissing]);
     if (Part) return <Part {...props} />;
-    return state === "missing" ? <Missing /> : meanwhile;
+    if (state === "loading") return meanwhile;
+    return (
+      <>
+        {instead}
+        <Missing />
+      </>
+    );
   };
   return Object.assign(Loaded, { prepare: () => void get().catch(() => {}) });
 }

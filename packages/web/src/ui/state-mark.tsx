@@ -6,13 +6,14 @@ import { needsWords } from "../state/needs-words.ts";
 import { useIsViewer } from "../state/session.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 
-export type MarkedState = "needs" | "running" | "failed" | "stopped" | "done";
+export type MarkedState = "needs" | "running" | "failed" | "stopped" | "interrupted" | "done";
 
 const MARKS: Readonly<Record<MarkedState, { readonly words?: string; readonly icon: IconName }>> = {
   needs: { icon: "hand" },
   running: { words: "Running", icon: "circle" },
   failed: { words: "Failed", icon: "alert" },
   stopped: { words: "Stopped", icon: "stopped" },
+  interrupted: { words: "Interrupted", icon: "warn" },
   done: { words: "Done", icon: "check" },
 };
 

@@ -6,6 +6,7 @@ import {
   nativeFacts,
   outputWords,
   plural,
+  reportsNothing,
   type Turn,
   turnSpentWords,
   type Usage,
@@ -45,6 +46,7 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
         <Facts turn={turn} />
         {spent !== "" && <span title={turn.uncounted && UNCOUNTED}>{spent}</span>}
         {turn.usage && <UsageText usage={turn.usage} uncounted={turn.uncounted} />}
+        {reportsNothing(turn) && <span className="turn-more">usage not reported</span>}
         <span className="turn-more">{turn.model ?? name}</span>
       </span>
       <TurnActions view={view} turn={turn} />

@@ -82,10 +82,10 @@ async function keep(
     const start = await flow.start(new HeadReader(query["provider"]));
     if (start.length === 0) return problem("invalid", "the stream was empty");
     const named = conversation && (await wholeId(client, conversation));
-    const known = named ?? (isNew ? undefined : await goesOn(client, query["provider"], start));
-    const place = known === undefined ? {} : { conversation: known };
-    const goes = known === undefined || conversation !== undefined ? {} : { goes_on: "true" };
-    return await client.ingest({ ...query, ...place, ...goes }, flow.body());
+    if (named !== undefined || isNew)
+      return await client.ingest({ ...query, ...(named && { conversation: named }) }, flow.body());
+    const there = await goesOn(client, query["provider"], start);
+    return await client.ingest({ ...query, ...there }, flow.body());
   } catch (error) {
     return problem("unavailable", (error as Error).message);
   } finally {
@@ -93,17 +93,19 @@ async function keep(
   }
 }
 
-/** The conversation in which the stream's session was before, if a stream or a turn brought it there. */
+/** Where the stream goes on, if a stream or a turn brought its session here, and which conversations may have it already. */
 async function goesOn(
   client: BlockSource,
   name: string | undefined,
   start: Uint8Array,
-): Promise<string | undefined> {
+): Promise<Readonly<Record<string, string>>> {
   const provider = providerOf(name, start);
   const session = isProblem(provider) ? undefined : sessionIn(provider, start);
-  if (isProblem(provider) || session === undefined) return undefined;
+  if (session === undefined) return {};
   const sessions = await KnownSessions.read(client);
-  return sessions.conversationOf(session.provider, session.id);
+  const holders = sessions.holdersOf(session.id);
+  const conversation = sessions.conversationOf(session.provider, session.id) ?? holders[0];
+  return conversation === undefined ? {} : { conversation, unless_in: holders.join(",") };
 }
 
 /** Reads standard input to its end: into the copy, out again, and to the server. */

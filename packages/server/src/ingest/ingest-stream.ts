@@ -252,15 +252,15 @@ export async function ingestStream(
     return problem("invalid", `"${agent.slice(0, 80)}" is not a valid agent for a stream`, {
       agent: agent.slice(0, 80),
     });
+  // What continues a session may be what the session has said already; held back as long as nobody can tell.
+  const told = await repeatedIn(kernel, query["unless_in"]?.split(",") ?? [], head);
+  if (isProblem(told)) return told;
   const title = cleanText(query["title"] ?? "")
     .slice(0, limits.titleChars)
     .toWellFormed();
   const conversation = query["conversation"] ?? (await kernel.createConversation(caller.agent, title));
   if (isProblem(conversation)) return conversation;
   const before = await countedBefore(kernel, conversation, provider, sessionIn(provider, start)?.id);
-  // What continues a session may be what the session has said already; held back as long as nobody can tell.
-  const told = query["goes_on"] === "true" ? await repeatedIn(kernel, conversation, head) : head;
-  if (isProblem(told)) return told;
   const guest = caller.role === "owner" ? {} : { guest: true };
   const bringer = agent === provider.name ? {} : { bringer: caller.agent };
   const stream = new StreamIngest(kernel, {

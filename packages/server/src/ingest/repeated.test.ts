@@ -22,7 +22,7 @@ async function told(
   async function* rest() {
     for (let at = 0; at < bytes.length; at += pieces) yield bytes.subarray(at, at + pieces);
   }
-  const answer = await repeatedIn(kernel, conversation, { chunks: [], rest: rest() });
+  const answer = await repeatedIn(kernel, ["none", conversation], { chunks: [], rest: rest() });
   if (isProblem(answer)) {
     expect(answer).toMatchObject({ problem: "conflict", details: { conversation } });
     return "repeated";

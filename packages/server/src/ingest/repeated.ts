@@ -7,14 +7,21 @@
  */
 
 import { type Kernel, type Problem, problem } from "@blockyard/kernel";
-import { REPEATED_LEAST_LINES, REPEATED_LINES, REPEATED_RUNS } from "./limits.ts";
+import { REPEATED_LEAST_LINES, REPEATED_LINES, REPEATED_PLACES, REPEATED_RUNS } from "./limits.ts";
 import type { StreamHead } from "./stream-head.ts";
 
 type Held = Pick<StreamHead, "chunks" | "rest">;
 
 /** The stream from its beginning on, or why it is not stored. */
-export async function repeatedIn(kernel: Kernel, conversation: string, head: Held): Promise<Held | Problem> {
-  const alike = new Alike(await earlier(kernel, conversation));
+export async function repeatedIn(
+  kernel: Kernel,
+  conversations: readonly string[],
+  head: Held,
+): Promise<Held | Problem> {
+  const runs: Run[] = [];
+  for (const conversation of conversations.slice(0, REPEATED_PLACES))
+    runs.push(...(await earlier(kernel, conversation)));
+  const alike = new Alike(runs);
   const chunks = [...head.chunks];
   for (const chunk of head.chunks) alike.push(chunk);
   while (alike.state === "open") {
@@ -26,19 +33,25 @@ export async function repeatedIn(kernel: Kernel, conversation: string, head: Hel
     }
   }
   if (alike.state === "new") return { chunks, rest: head.rest };
+  const conversation = alike.conversation ?? "";
   return problem("conflict", `conversation ${conversation} has this stream already: nothing was stored`, {
     conversation,
     repeated: true,
   });
 }
 
+interface Run {
+  readonly conversation: string;
+  readonly lines: readonly string[];
+}
+
 /** The first lines of the last runs, and of the first one, with which an export begins. */
-async function earlier({ store }: Kernel, conversation: string): Promise<readonly (readonly string[])[]> {
+async function earlier({ store }: Kernel, conversation: string): Promise<readonly Run[]> {
   const runs = await store.rawRuns(conversation);
-  const found: (readonly string[])[] = [];
+  const found: Run[] = [];
   for (const run of new Set([...runs.slice(0, 1), ...runs.slice(-REPEATED_RUNS)])) {
     const text = Buffer.from(await store.raw({ conversation, run })).toString("utf8");
-    found.push(text.split("\n", REPEATED_LINES).flatMap(said));
+    found.push({ conversation, lines: text.split("\n", REPEATED_LINES).flatMap(said) });
   }
   return found;
 }
@@ -52,15 +65,20 @@ function said(line: string): readonly string[] {
 /** The earlier runs that a stream repeats so far. */
 class Alike {
   readonly #decoder = new TextDecoder();
-  #runs: readonly (readonly string[])[];
+  #runs: readonly Run[];
   #lines = 0;
   /** Of the line that is not whole yet. */
   #begun: string[] = [];
   state: "open" | "new" | "repeated" = "open";
 
-  constructor(runs: readonly (readonly string[])[]) {
-    this.#runs = runs.filter((lines) => lines.length > 0);
+  constructor(runs: readonly Run[]) {
+    this.#runs = runs.filter(({ lines }) => lines.length > 0);
     if (this.#runs.length === 0) this.state = "new";
+  }
+
+  /** That of a run which is still the same. */
+  get conversation(): string | undefined {
+    return this.#runs[0]?.conversation;
   }
 
   push(chunk: Uint8Array): void {
@@ -81,11 +99,14 @@ class Alike {
   #take(written: string): void {
     if (this.state !== "open") return;
     for (const line of said(written)) {
-      this.#runs = this.#runs.filter((lines) => lines[this.#lines] === line);
+      this.#runs = this.#runs.filter(({ lines }) => lines[this.#lines] === line);
       this.#lines++;
     }
     if (this.#runs.length === 0) this.state = "new";
-    else if (this.#lines >= REPEATED_LEAST_LINES && this.#runs.some((lines) => lines.length === this.#lines))
+    else if (
+      this.#lines >= REPEATED_LEAST_LINES &&
+      this.#runs.some(({ lines }) => lines.length === this.#lines)
+    )
       this.state = "repeated";
   }
 }

@@ -259,6 +259,36 @@ describe("ingest", () => {
     LIMIT_MS,
   );
 
+  it.each([
+    "codex/resume.run1.jsonl",
+    "codex-app-server/approval-command-accept.jsonl",
+    "claude-control/t2-permissions/ask-rule.jsonl",
+  ])(
+    "[U10] %s, sent again or exported in its own lines, is refused by name and adds nothing",
+    async (file) => {
+      const here = place();
+      const first = readFileSync(join(fixtures, file));
+      const [one] = jsonLines((await run(here, ["ingest", "--json"], { input: first })).stdout);
+      const conversation = String(one?.["conversation"]);
+      const shown = async () => [
+        jsonLines((await run(here, ["show", conversation, "--json"])).stdout).length,
+        jsonLines((await run(here, ["ls", "--json"])).stdout).length,
+        (await run(here, ["costs", "--csv"])).stdout,
+      ];
+      const before = await shown();
+      const raw = (await run(here, ["export", conversation, "-f", "raw", "-o", "-"])).stdout;
+      for (const input of [first, Buffer.from(raw)]) {
+        const again = await run(here, ["ingest"], { input });
+        expect([again.code, again.stderr]).toEqual([
+          1,
+          expect.stringContaining(`blockyard show ${conversation}`),
+        ]);
+      }
+      expect(await shown()).toEqual(before);
+    },
+    LIMIT_MS,
+  );
+
   it(
     "[U8] two at once take turns",
     async () => {

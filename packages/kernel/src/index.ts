@@ -29,6 +29,7 @@ export {
   NO_USAGE,
   newConversation,
   openAsks,
+  reportsNothing,
   subtractUsage,
   type Turn,
   type TurnCommand,

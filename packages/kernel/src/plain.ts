@@ -6,6 +6,7 @@
 
 export { assert } from "./model/assert.ts";
 export { blockOf, isResult } from "./model/block.ts";
+export { reportsNothing } from "./model/conversation.ts";
 export {
   type BlockId,
   blockId,

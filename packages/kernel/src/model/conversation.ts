@@ -128,6 +128,20 @@ export interface Turn {
   readonly orders?: readonly TurnCommand[];
 }
 
+/** What a turn, or a view of one, says of its usage. */
+interface Reported {
+  readonly status: string;
+  readonly usage?: object | undefined;
+  readonly costUsd?: number | undefined;
+  readonly messages?: object | undefined;
+}
+
+/** It has ended, and nobody has said what it used. Ours and agents' own failures are left out: most of them used nothing. */
+export function reportsNothing({ status, usage, costUsd, messages = {} }: Reported): boolean {
+  const isSilent = usage === undefined && costUsd === undefined && Object.keys(messages).length === 0;
+  return status === "done" && isSilent;
+}
+
 /** Drops impossible costs and token counts: a single one would falsify every total. */
 export function plausibleTurn(turn: Turn): Turn {
   const { costUsd, usage, messages, ...rest } = turn;

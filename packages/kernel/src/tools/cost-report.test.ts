@@ -65,16 +65,36 @@ describe("[T91] sums", () => {
         ...{ day: "2026-11-17", turns: 3, conversations: 2, input: 1_100, cached: 60, output: 110 },
         ...{ subagents: { input: 0, cached: 0, output: 0 }, cost_usd: 0.5 },
         unpriced: { turns: 1, input: 1_000, output: 100 },
-        uncounted: 0,
+        ...{ uncounted: 0, unreported: 0 },
       },
       {
         ...{ day: "2026-11-16", turns: 1, conversations: 1, input: 50, cached: 0, output: 5 },
         ...{ subagents: { input: 0, cached: 0, output: 0 }, cost_usd: 0.25 },
         unpriced: { turns: 0, input: 0, output: 0 },
-        uncounted: 0,
+        ...{ uncounted: 0, unreported: 0 },
       },
     ]);
     expect(total).toMatchObject({ turns: 4, conversations: 2, input: 1_150, output: 115, cost_usd: 0.75 });
+  });
+
+  it("a turn of which nothing was reported is counted as such; one that reports zero, runs or failed is not", async () => {
+    const harness = new TestHarness();
+    await conversation(
+      harness,
+      "/shop",
+      turn({ agent: "kimi" }),
+      turn({ agent: "kimi", status: "running" }),
+      turn({ agent: "kimi", status: "error" }),
+      turn({ usage: used(0, 0) }),
+      turn({ costUsd: 0 }),
+      turn({ messages: { m: { usage: used(5, 1) } } }),
+    );
+    const { rows, total } = await report(harness, { by: ["agent"] });
+    expect(rows.map(({ agent, turns, unreported }) => [agent, turns, unreported])).toEqual([
+      ["claude", 3, 0],
+      ["kimi", 3, 1],
+    ]);
+    expect(total.unreported).toBe(1);
   });
 
   it("by workspace, agent, model and conversation, the most expensive first", async () => {

@@ -48,6 +48,10 @@ const sums = z.object({
     .object({ turns: z.number().int(), input: tokens, output: tokens })
     .describe("Turns without a known price"),
   uncounted: z.number().int().describe("Turns that used more than reported, because an answer was cut off"),
+  unreported: z
+    .number()
+    .int()
+    .describe("Turns whose agent reported no usage: their tokens and cost are unknown"),
 });
 
 const row = sums.extend({
@@ -170,14 +174,16 @@ class Sum {
   #costUsd: number | null = null;
   #unpriced = { turns: 0, input: 0, output: 0 };
   #uncounted = 0;
+  #unreported = 0;
 
   constructor(name: Partial<Record<Group, string>>) {
     this.#name = name;
   }
 
-  add({ conversation, isUncounted }: TurnCosts, models: readonly ModelCost[]): void {
+  add({ conversation, isUncounted, isUnreported }: TurnCosts, models: readonly ModelCost[]): void {
     this.#turns++;
     if (isUncounted) this.#uncounted++;
+    if (isUnreported) this.#unreported++;
     this.#conversations.add(conversation);
     const isPriced = models.some(({ costUsd }) => costUsd !== undefined);
     let used = NO_USAGE;
@@ -202,6 +208,7 @@ class Sum {
       cost_usd: this.#costUsd === null ? null : Math.round(this.#costUsd * 1e8) / 1e8,
       unpriced: this.#unpriced,
       uncounted: this.#uncounted,
+      unreported: this.#unreported,
     };
   }
 

@@ -14,6 +14,7 @@ import {
   type Conversation,
   type MessageUsage,
   NO_USAGE,
+  reportsNothing,
   subtractUsage,
   type Turn,
 } from "../model/conversation.ts";
@@ -41,6 +42,8 @@ export interface TurnCosts {
   readonly models: readonly ModelCost[];
   /** It used more than that. */
   readonly isUncounted: boolean;
+  /** Its agent reported no usage: what it used is unknown. */
+  readonly isUnreported: boolean;
 }
 
 interface Kept {
@@ -94,7 +97,8 @@ function costsOf({ id, metadata }: Conversation, turn: Turn, models: readonly Mo
   const { cwd } = metadata;
   const workspace = typeof cwd === "string" ? cwd : "";
   const isUncounted = turn.uncounted === true;
-  return { conversation: id, turn: name, workspace, agent, startedAt, models, isUncounted };
+  const isUnreported = reportsNothing(turn);
+  return { conversation: id, turn: name, workspace, agent, startedAt, models, isUncounted, isUnreported };
 }
 
 /**

@@ -76,7 +76,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   const place = placeOf(config, certificate);
   const transports = openTransports(core, monitor, { quotas, place, log, shutdown });
   const app = routesOf({ ...core, ...monitor, ...transports, config });
-  const { notes, url } = await listen({ config, certificate, place, log, shutdown }, core, {
+  const { notes, url } = await listen({ config, certificate, place, shutdown }, core, {
     ...{ app, fault: monitor.fault, ws: transports.ws, httpGateway: transports.httpGateway },
   });
   const stop = () => shutdown.run();
@@ -179,7 +179,7 @@ function openMcp(tools: Tools, gateway: CallGateway, announcer: Announcer) {
   return mcp;
 }
 
-interface Listening extends Pick<Surroundings, "place" | "log" | "shutdown"> {
+interface Listening extends Pick<Surroundings, "place" | "shutdown"> {
   readonly config: Config;
   readonly certificate: Certificate | undefined;
 }
@@ -193,7 +193,7 @@ interface Ways {
 
 /** Opens the ports, and writes down where the server is. */
 async function listen(
-  { config, certificate, place, log, shutdown }: Listening,
+  { config, certificate, place, shutdown }: Listening,
   { tools }: Core,
   { app, ws, httpGateway, fault }: Ways,
 ): Promise<{ readonly url: string; readonly notes: readonly string[] }> {

@@ -162,3 +162,12 @@ test("[V124] a prompt is under the name of its author, as on the page", () => {
   );
   expect(heads).toEqual(["❯ ann", "❯ Blockyard", "❯ bob"]);
 });
+
+test("[U92] the foot of a turn says that no usage was reported, and nothing of one that failed", () => {
+  const turn = { turn: "t", provider: "kimi", agent: "kimi", started_at: 0, model: "k2" };
+  const foot = (more: object) => turnText({ ...turn, ...more } as unknown as TurnView, options).trim();
+  expect(foot({ status: "done" })).toBe("── k2 · usage not reported");
+  expect(foot({ status: "done", cost_usd: 0.5 })).toBe("── k2 · $0.50");
+  expect(foot({ status: "done", messages: { m: {} } })).toBe("── k2");
+  expect(foot({ status: "error", error: "no login" })).toBe("── ended: no login · k2");
+});

@@ -6,13 +6,13 @@ import { csvOf, tableOf } from "./costs.ts";
 const row: CostRow = {
   ...{ turns: 2, conversations: 1, input: 1_000, cached: 600, output: 10, cost_usd: 0.5 },
   ...{ subagents: { input: 1, cached: 0, output: 2 }, unpriced: { turns: 1, input: 3, output: 4 } },
-  uncounted: 0,
+  ...{ uncounted: 0, unreported: 0 },
 };
 
 const HEAD =
   "turns,conversations,input_tokens,cached_tokens,output_tokens,subagent_input_tokens,subagent_cached_tokens," +
-  "subagent_output_tokens,cost_usd,unpriced_turns,unpriced_input_tokens,unpriced_output_tokens,uncounted_turns";
-const NUMBERS = "2,1,1000,600,10,1,0,2,0.5,1,3,4,0";
+  "subagent_output_tokens,cost_usd,unpriced_turns,unpriced_input_tokens,unpriced_output_tokens,uncounted_turns,unreported_turns";
+const NUMBERS = "2,1,1000,600,10,1,0,2,0.5,1,3,4,0,0";
 
 it.each([
   ["a plain name", "/home/ann/shop", "/home/ann/shop"],
@@ -57,4 +57,19 @@ it("[U92] a cost is a minimum if an answer was cut, and the table says so", () =
   const cut = { ...row, unpriced: { turns: 0, input: 0, output: 0 }, uncounted: 1 };
   const lines = tableOf({ rows: [{ ...cut, model: "opus" }], total: cut }, ["model"], 100).split("\n");
   expect(lines.map((line) => line.split(/ +/).at(-1))).toEqual(["cost", "$0.50+", "$0.50+", "reported", ""]);
+});
+
+it("[U92] usage that nobody reported is missing, not zero, and the table says so", () => {
+  const nothing = { input: 0, cached: 0, output: 0 };
+  const none = { ...row, ...nothing, subagents: nothing, unpriced: { turns: 0, input: 0, output: 0 } };
+  const silent = { ...none, agent: "kimi", turns: 2, cost_usd: null, unreported: 2 };
+  const total = { ...row, turns: 4, unpriced: none.unpriced, unreported: 2 };
+  const rows = [{ ...row, agent: "claude" }, silent];
+  const lines = tableOf({ rows, total }, ["agent"], 100).split("\n");
+  expect(lines.map((line) => line.trim().split(/ +/)).slice(2, 4)).toEqual([
+    ["kimi", "2", "–", "–", "–", "–", "–"],
+    ["total", "4", "1,000", "600", "10", "3", "$0.50+"],
+  ]);
+  expect(lines.at(-2)).toBe("2 turns whose agent reported no usage: what they used is unknown (+, –)");
+  expect(csvOf({ rows: [silent] }, ["agent"])).toContain("\r\nkimi,2,1,,,,,,,,0,0,0,0,2\r\n");
 });

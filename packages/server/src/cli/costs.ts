@@ -116,13 +116,18 @@ export function tableOf(
 const HEADS = ["turns", "input", "cached", "output", "sub-agents", "cost"];
 
 /** What the sums leave out, and what to do about it. */
-function unpricedWords({ unpriced, uncounted, cost_usd }: CostRow, width: number): string {
+function unpricedWords({ unpriced, uncounted, unreported, cost_usd }: CostRow, width: number): string {
   const isAll = cost_usd === null;
   const without = `${plural(unpriced.turns, "turn")} without a known price${isAll ? "" : " (+, –)"}`;
   const fix = "to see the cost of later turns, add prices to prices.json in the data directory";
   const price = unpriced.turns === 0 ? "" : `${wrapped(`${without}: ${fix}`, width)}\n`;
   const cut = `${plural(uncounted, "turn")} may have cost more than shown (+): ended before all usage was reported`;
-  return `${price}${uncounted === 0 ? "" : `${wrapped(cut, width)}\n`}`;
+  const silent = `${plural(unreported, "turn")} whose agent reported no usage: what they used is unknown (+, –)`;
+  return [
+    price,
+    uncounted === 0 ? "" : `${wrapped(cut, width)}\n`,
+    unreported === 0 ? "" : `${wrapped(silent, width)}\n`,
+  ].join("");
 }
 
 function nameOf(row: CostRow, group: Group): string {
@@ -132,11 +137,19 @@ function nameOf(row: CostRow, group: Group): string {
 }
 
 function numbersOf(row: CostRow): string[] {
-  const { turns, input, cached, output, subagents, cost_usd, unpriced, uncounted } = row;
+  const { turns, input, cached, output, subagents, cost_usd, unpriced, uncounted, unreported } = row;
   const theirs = subagents.input + subagents.output;
-  const isLeast = unpriced.turns + uncounted > 0;
+  const isLeast = unpriced.turns + uncounted + unreported > 0;
   const cost = cost_usd === null ? "–" : `${formatCost(cost_usd)}${isLeast ? "+" : ""}`;
-  return [turns, input, cached, output, theirs].map((count) => count.toLocaleString("en-US")).concat(cost);
+  const used = [input, cached, output, theirs].map((count) =>
+    isUnknown(row) ? "–" : count.toLocaleString("en-US"),
+  );
+  return [turns.toLocaleString("en-US"), ...used, cost];
+}
+
+/** Nobody has reported anything: not a zero. */
+function isUnknown({ turns, unreported }: CostRow): boolean {
+  return unreported === turns && turns > 0;
 }
 
 /** One line a row; a field with a comma, a quote or a newline is quoted. Formulas are turned into text. */
@@ -146,12 +159,17 @@ export function csvOf({ rows }: Pick<Report, "rows">, by: readonly Group[]): str
     ...["turns", "conversations", "input_tokens", "cached_tokens", "output_tokens"],
     ...["subagent_input_tokens", "subagent_cached_tokens", "subagent_output_tokens"],
     ...["cost_usd", "unpriced_turns", "unpriced_input_tokens", "unpriced_output_tokens", "uncounted_turns"],
+    "unreported_turns",
   ];
   const lines = rows.map((row) => [
     ...by.flatMap((group) => (group === "conversation" ? [row.conversation, row.title] : [row[group]])),
-    ...[row.turns, row.conversations, row.input, row.cached, row.output],
-    ...[row.subagents.input, row.subagents.cached, row.subagents.output],
+    ...[row.turns, row.conversations],
+    ...[row.input, row.cached, row.output].map((count) => (isUnknown(row) ? "" : count)),
+    ...[row.subagents.input, row.subagents.cached, row.subagents.output].map((count) =>
+      isUnknown(row) ? "" : count,
+    ),
     ...[row.cost_usd ?? "", row.unpriced.turns, row.unpriced.input, row.unpriced.output, row.uncounted],
+    row.unreported,
   ]);
   return [head, ...lines]
     .map((cells) => `${cells.map((cell) => csvCell(cell ?? "")).join(",")}\r\n`)

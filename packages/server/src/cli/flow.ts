@@ -1,5 +1,6 @@
 /** A stream on its way from its reader to its writer. */
-import { PIPE_START_BYTES, PIPE_START_LINES, PIPE_WAITING_BYTES } from "./limits.ts";
+import type { HeadReader } from "../ingest/stream-head.ts";
+import { PIPE_WAITING_BYTES } from "./limits.ts";
 
 /** The stream between the reader and the recorder, bounded: a slow recorder slows the agent, a closed one does not. */
 export class Flow {
@@ -33,12 +34,12 @@ export class Flow {
     this.#wakeReader?.();
   }
 
-  /** The first lines, which stay in the body. */
-  async start(): Promise<Uint8Array> {
-    for (;;) {
-      const start = Buffer.concat(this.#chunks);
-      const lines = start.reduce((count, byte) => (byte === 10 ? count + 1 : count), 0);
-      if (this.#isOver || lines >= PIPE_START_LINES || start.length >= PIPE_START_BYTES) return start;
+  /** The beginning, as much as the reader needs; it stays in the body. */
+  async start(head: HeadReader): Promise<Uint8Array> {
+    for (let at = 0; ; ) {
+      for (const chunk of this.#chunks.slice(at)) head.push(chunk);
+      at = this.#chunks.length;
+      if (this.#isOver || head.isEnough) return head.start;
       await this.#more();
     }
   }

@@ -4,7 +4,7 @@ import { createWriteStream, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isProblem, type Json, type Problem, problem } from "@blockyard/kernel";
 import { makeConfig, prepareHome } from "../config/config.ts";
-import { providerOf, sessionIn } from "../ingest/ingest-stream.ts";
+import { HeadReader, providerOf, sessionIn } from "../ingest/stream-head.ts";
 import { makeFolder } from "../system/folder.ts";
 import type { BlockSource } from "./block-source.ts";
 import { CommandError, EXIT } from "./command.ts";
@@ -38,6 +38,11 @@ export async function ingestPipe(options: PipeOptions): Promise<number> {
   const answer = await keep(flow, chosen, conversation, isNew, query);
   flow.giveUp();
   await read;
+  if (isProblem(answer) && answer.details?.["repeated"] === true) {
+    await copy.remove();
+    const hint = `Show it: blockyard show ${answer.details["conversation"]}. To store it once more: blockyard ingest --new`;
+    throw new CommandError(`${answer.message}. ${hint}`);
+  }
   if (isProblem(answer)) {
     const file = await copy.leave();
     const again =
@@ -74,14 +79,13 @@ async function keep(
   let client: BlockSource | undefined;
   try {
     client = await openClient({ home, create: true });
-    const start = await flow.start();
+    const start = await flow.start(new HeadReader(query["provider"]));
     if (start.length === 0) return problem("invalid", "the stream was empty");
     const named = conversation && (await wholeId(client, conversation));
-    const known = named ?? (isNew ? undefined : await goesOn(client, query["provider"], start));
-    return await client.ingest(
-      { ...query, ...(known === undefined ? {} : { conversation: known }) },
-      flow.body(),
-    );
+    if (named !== undefined || isNew)
+      return await client.ingest({ ...query, ...(named && { conversation: named }) }, flow.body());
+    const there = await goesOn(client, query["provider"], start);
+    return await client.ingest({ ...query, ...there }, flow.body());
   } catch (error) {
     return problem("unavailable", (error as Error).message);
   } finally {
@@ -89,17 +93,19 @@ async function keep(
   }
 }
 
-/** The conversation in which the stream's session was before, if a stream or a turn brought it there. */
+/** Where the stream goes on, if a stream or a turn brought its session here, and which conversations may have it already. */
 async function goesOn(
   client: BlockSource,
   name: string | undefined,
   start: Uint8Array,
-): Promise<string | undefined> {
+): Promise<Readonly<Record<string, string>>> {
   const provider = providerOf(name, start);
   const session = isProblem(provider) ? undefined : sessionIn(provider, start);
-  if (isProblem(provider) || session === undefined) return undefined;
+  if (session === undefined) return {};
   const sessions = await KnownSessions.read(client);
-  return sessions.conversationOf(provider.name, session);
+  const holders = sessions.holdersOf(session.id);
+  const conversation = sessions.conversationOf(session.provider, session.id) ?? holders[0];
+  return conversation === undefined ? {} : { conversation, unless_in: holders.join(",") };
 }
 
 /** Reads standard input to its end: into the copy, out again, and to the server. */

@@ -43,9 +43,6 @@ export const AGENT_VERSION_MS = 5_000;
 export const DOCTOR_HEALTH_MS = 10_000;
 
 // Flow
-/** How much of a pipe is read to detect its format. */
-export const PIPE_START_BYTES = 64 * 1024;
-export const PIPE_START_LINES = 3;
 /** The send queue at which the pipe is paused. */
 export const PIPE_WAITING_BYTES = 4 * 1024 * 1024;
 

@@ -31,6 +31,8 @@ export class KnownSessions {
   readonly #marks = new Map<string, { readonly conversation: string; readonly mark: LogMark }>();
   /** Conversations that hold a session without having been imported from its log. */
   readonly #others = new Map<string, string>();
+  /** The same by the session's name alone: an agent over ACP has a name of its own here. */
+  readonly #holders = new Map<string, string[]>();
 
   static async read(client: BlockSource): Promise<KnownSessions> {
     const sessions = new KnownSessions();
@@ -67,14 +69,24 @@ export class KnownSessions {
     return this.#others.get(`${provider} ${session}`);
   }
 
+  /** All of them, whatever the agent is called, the last changed first. */
+  holdersOf(session: string): readonly string[] {
+    return this.#holders.get(session) ?? [];
+  }
+
   #add(view: ConversationView): void {
     const { conversation, metadata } = view;
     const mark = markOf(metadata);
     if (mark) this.#marks.set(keyOf(mark.provider, mark.name), { conversation, mark });
     // An imported one may have been continued here, in sessions of its own.
     for (const [provider, id] of everySession(view))
-      if (!(mark?.provider === provider && mark.name.includes(id)))
-        this.#others.set(`${provider} ${id}`, conversation);
+      if (!(mark?.provider === provider && mark.name.includes(id))) this.#hold(provider, id, conversation);
+  }
+
+  #hold(provider: string, id: string, conversation: string): void {
+    this.#others.set(`${provider} ${id}`, conversation);
+    const holders = this.#holders.get(id) ?? [];
+    if (!holders.includes(conversation)) this.#holders.set(id, [...holders, conversation]);
   }
 }
 

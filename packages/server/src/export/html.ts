@@ -9,6 +9,7 @@ import {
   formatDuration,
   outputWords,
   plural,
+  reportsNothing,
   sessionFacts,
   spentWords,
   turnSpentWords,
@@ -122,7 +123,9 @@ export function turnFacts(turn: TurnView, isTold = false): string {
           : `ended: ${error ?? REASON_WORDS[reason ?? "failed"]}`,
     model ?? "",
     usage === undefined
-      ? ""
+      ? reportsNothing({ status, costUsd, messages: turn.messages })
+        ? "usage not reported"
+        : ""
       : `${usage.input.toLocaleString("en-US")} in, ${outputWords(usage.output.toLocaleString("en-US"), uncounted)}`,
     turnSpentWords({ costUsd, uncounted }),
     duration_ms === undefined ? "" : formatDuration(duration_ms),

@@ -30,22 +30,16 @@ import {
   titleFrom,
   titlePatch,
 } from "@blockyard/kernel";
-import {
-  type Before,
-  countedIn,
-  Normalizer,
-  type Provider,
-  providers,
-  recognise,
-} from "@blockyard/providers";
+import { type Before, countedIn, Normalizer, type Provider } from "@blockyard/providers";
 import { type Caller, RESERVED } from "../access/auth.ts";
 import { CallStarts } from "./call-starts.ts";
 import type { EventRedactor } from "./event-redactor.ts";
 import { fenced } from "./fence.ts";
 import { keepPictures } from "./kept-pictures.ts";
-import { STREAM_HEAD_BYTES } from "./limits.ts";
 import { lineKeeper, RawLines } from "./raw-lines.ts";
+import { repeatedIn } from "./repeated.ts";
 import type { Secrets } from "./secrets.ts";
+import { providerOf, readHead, sessionIn } from "./stream-head.ts";
 
 export interface StreamOptions {
   readonly conversation: string;
@@ -249,8 +243,8 @@ export async function ingestStream(
 ): Promise<Json | Problem> {
   const forbidden = mayNot(caller.role, "ingest");
   if (forbidden) return forbidden;
-  const head = await readHead(body[Symbol.asyncIterator]());
-  const start = Buffer.concat(head.chunks);
+  const head = await readHead(body[Symbol.asyncIterator](), query["provider"]);
+  const { start } = head;
   const provider = providerOf(query["provider"], start);
   if (isProblem(provider)) return provider;
   const agent = caller.role === "owner" ? (query["agent"] ?? provider.name) : caller.agent;
@@ -258,12 +252,15 @@ export async function ingestStream(
     return problem("invalid", `"${agent.slice(0, 80)}" is not a valid agent for a stream`, {
       agent: agent.slice(0, 80),
     });
+  // What continues a session may be what the session has said already; held back as long as nobody can tell.
+  const told = await repeatedIn(kernel, query["unless_in"]?.split(",") ?? [], head);
+  if (isProblem(told)) return told;
   const title = cleanText(query["title"] ?? "")
     .slice(0, limits.titleChars)
     .toWellFormed();
   const conversation = query["conversation"] ?? (await kernel.createConversation(caller.agent, title));
   if (isProblem(conversation)) return conversation;
-  const before = await countedBefore(kernel, conversation, provider, sessionIn(provider, start));
+  const before = await countedBefore(kernel, conversation, provider, sessionIn(provider, start)?.id);
   const guest = caller.role === "owner" ? {} : { guest: true };
   const bringer = agent === provider.name ? {} : { bringer: caller.agent };
   const stream = new StreamIngest(kernel, {
@@ -274,8 +271,8 @@ export async function ingestStream(
   if (refused) return refused;
   try {
     let lost: Problem | undefined;
-    for (const chunk of head.chunks) lost ??= await stream.push(chunk);
-    for (let next = await head.rest.next(); !next.done && !lost; next = await head.rest.next())
+    for (const chunk of told.chunks) lost ??= await stream.push(chunk);
+    for (let next = await told.rest.next(); !next.done && !lost; next = await told.rest.next())
       lost = await stream.push(next.value);
   } catch (error) {
     // The sender is gone: open blocks end here, or they would stay open.
@@ -326,61 +323,6 @@ async function entitle(
 
 function isSaid({ kind, role, side }: Block): boolean {
   return kind === "text" && role === "model" && !side;
-}
-
-async function readHead(
-  rest: AsyncIterator<Uint8Array>,
-): Promise<{ chunks: Uint8Array[]; rest: AsyncIterator<Uint8Array> }> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  let lines = 0;
-  while (bytes < STREAM_HEAD_BYTES && lines < 3) {
-    const next = await rest.next();
-    if (next.done) break;
-    chunks.push(next.value);
-    bytes += next.value.length;
-    lines += next.value.filter((byte) => byte === 10).length;
-  }
-  return { chunks, rest };
-}
-
-/** The named provider, or the one that the stream's first bytes show. */
-export function providerOf(name: string | undefined, start: Uint8Array): Provider | Problem {
-  const text = Buffer.from(start).toString("utf8");
-  const found = recognise(text);
-  if (name === undefined && found?.source === "log")
-    return problem(
-      "invalid",
-      `this is a session log of ${found.provider}, not a stream: use blockyard import`,
-    );
-  if (name === undefined && /^\s*\{"type":"conversation","epoch":/.test(text))
-    return problem("invalid", "this is an export, not a stream: use blockyard import");
-  const provider = providers.get(name ?? found?.provider ?? "");
-  if (provider) return provider;
-  const known = [...providers.keys()];
-  const what = name === undefined ? notAStream(text) : `no provider ${name}`;
-  return problem("invalid", `${what}: one of ${known.join(", ")}`, { providers: known });
-}
-
-/** How to make it a stream: usually an agent was started without the option that makes it print one. */
-function notAStream(text: string): string {
-  const claude = "claude -p --output-format stream-json --verbose";
-  const isResult = /^\s*(\{"type":"result"|\[\{"type":"(system|user|assistant)")/.test(text);
-  if (isResult)
-    return `this is Claude Code's --output-format json, which has no events. Start it with: ${claude}. For another agent, name its provider`;
-  const how = `Start the agent with: ${claude}, or: codex exec --json`;
-  const isJson = /^\s*[[{]/.test(text);
-  return isJson
-    ? `the stream's format was not recognized. ${how}. For another agent, name its provider`
-    : `this is plain text, not an agent's stream. ${how}. For another agent, name its provider`;
-}
-
-/** The session that a stream's first bytes name. */
-export function sessionIn(provider: Provider, start: Uint8Array): string | undefined {
-  for (const event of new Normalizer(provider).push(start)) {
-    if (event.type === "session" && event.sessionId !== undefined) return event.sessionId;
-  }
-  return undefined;
 }
 
 /** The total of a session's turns so far, if the stream continues a session of the conversation. */

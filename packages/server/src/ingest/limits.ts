@@ -11,6 +11,16 @@ export const HELD_INPUT_CHARS = 256 * 1024;
 // Ingest stream
 /** How much of a stream is read to detect its format. */
 export const STREAM_HEAD_BYTES = 64 * 1024;
+/** How many lines show its shape, and how many may come before its session. */
+export const STREAM_SHAPE_LINES = 3;
+export const STREAM_HEAD_LINES = 40;
+/** How much of earlier runs a stream that continues them is compared with: lines of each, and the last so many runs. */
+export const REPEATED_LINES = 400;
+export const REPEATED_RUNS = 50;
+/** Conversations that hold the same session. */
+export const REPEATED_PLACES = 16;
+/** So many lines of a run that was cut short are said again only by the same run. */
+export const REPEATED_LEAST_LINES = 4;
 
 // Kept pictures
 /** A smaller picture stays in the block that shows it. */

@@ -36,7 +36,9 @@ it("[D67] continues once, when its time has come", async () => {
   await env.advance(2 * 3_600_000);
   expect(started).toEqual([]);
   await env.advance(10_000);
-  expect(started).toEqual([{ conversation, provider: "claude", prompt: GO_ON, author: "blockyard", cwd: "/w" }]);
+  expect(started).toEqual([
+    { conversation, provider: "claude", prompt: GO_ON, author: "blockyard", cwd: "/w" },
+  ]);
   expect(later.list()).toEqual([]);
   await env.advance(86_400_000);
   expect(started).toHaveLength(1);

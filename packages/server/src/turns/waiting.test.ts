@@ -10,6 +10,7 @@ const FIELDS: { readonly [K in keyof Required<TurnRequest>]: Required<TurnReques
   conversation: "c",
   provider: "claude",
   prompt: "go on",
+  author: "blockyard",
   model: "opus",
   parent: "c/ann/1",
   fresh: true,

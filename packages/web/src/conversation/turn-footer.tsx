@@ -7,6 +7,7 @@ import {
   outputWords,
   plural,
   REASON_WORDS,
+  reportsNothing,
   type Turn,
   turnSpentWords,
   type Usage,
@@ -46,6 +47,7 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
         <Facts turn={turn} />
         {spent !== "" && <span title={turn.uncounted && UNCOUNTED}>{spent}</span>}
         {turn.usage && <UsageText usage={turn.usage} uncounted={turn.uncounted} />}
+        {reportsNothing(turn) && <span className="turn-more">usage not reported</span>}
         <span className="turn-more">{turn.model ?? name}</span>
       </span>
       <TurnActions view={view} turn={turn} />

@@ -12,18 +12,24 @@ const row = (parts: Partial<CostRow>): CostRow => ({
   cost_usd: 0.25,
   unpriced: { turns: 0, input: 0, output: 0 },
   uncounted: 0,
+  unreported: 0,
   ...parts,
 });
 
 test("[V110] a row of the file for each row of the table, names as names", () => {
   const rows = [row({ model: "opus, the big one" }), row({ model: "=SUM(A1)", cost_usd: null }), row({})];
   expect(csvOf(rows, "model").split("\r\n")).toEqual([
-    "model,turns,conversations,input_tokens,cached_tokens,output_tokens,subagent_input_tokens,subagent_output_tokens,cost_usd,turns_without_price,uncounted_turns",
-    '"opus, the big one",2,1,1000,400,50,10,5,0.25,0,0',
-    "'=SUM(A1),2,1,1000,400,50,10,5,,0,0",
-    "Unknown model,2,1,1000,400,50,10,5,0.25,0,0",
+    "model,turns,conversations,input_tokens,cached_tokens,output_tokens,subagent_input_tokens,subagent_output_tokens,cost_usd,turns_without_price,uncounted_turns,unreported_turns",
+    '"opus, the big one",2,1,1000,400,50,10,5,0.25,0,0,0',
+    "'=SUM(A1),2,1,1000,400,50,10,5,,0,0,0",
+    "Unknown model,2,1,1000,400,50,10,5,0.25,0,0,0",
     "",
   ]);
+  // Nobody has said what it used: that is no zero.
+  const silent = { ...{ input: 0, cached: 0, output: 0 }, subagents: { input: 0, cached: 0, output: 0 } };
+  expect(csvOf([row({ ...silent, agent: "kimi", cost_usd: null, unreported: 2 })], "agent")).toContain(
+    "\r\nkimi,2,1,,,,,,,0,0,2\r\n",
+  );
   expect(csvOf([row({ conversation: "c1", title: "" })], "conversation")).toContain("\r\nUntitled,c1,2,");
 });
 

@@ -19,6 +19,8 @@ export interface CostSums extends Tokens {
   readonly unpriced: { readonly turns: number; readonly input: number; readonly output: number };
   /** Turns that used more than is counted. */
   readonly uncounted: number;
+  /** Turns whose agent reported no usage. */
+  readonly unreported: number;
 }
 
 export type CostRow = CostSums & { readonly [group in CostGroup]?: string } & { readonly title?: string };
@@ -33,6 +35,11 @@ export interface CostReport {
 export function nameOf(row: CostRow, group: CostGroup): string {
   if (group === "conversation") return row.title || "Untitled";
   return row[group] || { day: "", workspace: "No folder", agent: "", model: "Unknown model" }[group];
+}
+
+/** Nobody has reported anything of its turns: what they used is unknown, not zero. */
+export function isUnknown({ turns, unreported }: Pick<CostSums, "turns" | "unreported">): boolean {
+  return turns > 0 && unreported === turns;
 }
 
 /** Whether sub-agents have a column: where none has worked, it would be empty. */
@@ -53,15 +60,20 @@ export function dayWords(day: string, now: Date): string {
 const COLUMNS: readonly (readonly [string, (row: CostRow) => string | number])[] = [
   ["turns", (row) => row.turns],
   ["conversations", (row) => row.conversations],
-  ["input_tokens", (row) => row.input],
-  ["cached_tokens", (row) => row.cached],
-  ["output_tokens", (row) => row.output],
-  ["subagent_input_tokens", (row) => row.subagents.input],
-  ["subagent_output_tokens", (row) => row.subagents.output],
+  ["input_tokens", known((row) => row.input)],
+  ["cached_tokens", known((row) => row.cached)],
+  ["output_tokens", known((row) => row.output)],
+  ["subagent_input_tokens", known((row) => row.subagents.input)],
+  ["subagent_output_tokens", known((row) => row.subagents.output)],
   ["cost_usd", (row) => row.cost_usd ?? ""],
   ["turns_without_price", (row) => row.unpriced.turns],
   ["uncounted_turns", (row) => row.uncounted],
+  ["unreported_turns", (row) => row.unreported],
 ];
+
+function known(read: (row: CostRow) => number): (row: CostRow) => string | number {
+  return (row) => (isUnknown(row) ? "" : read(row));
+}
 
 /** As spreadsheets read it: a header, a line per row, CRLF. A name that a spreadsheet would take for a formula stays a name. */
 export function csvOf(rows: readonly CostRow[], group: CostGroup): string {

@@ -21,6 +21,7 @@ import {
   DAY_MS,
   dayWords,
   everyDay,
+  isUnknown,
   nameOf,
   usedSubagents,
 } from "./cost-rows.ts";
@@ -89,9 +90,13 @@ interface OverviewProps {
 }
 
 /** With a plus if it was more than this. */
-function costWords({ cost_usd, unpriced, uncounted }: CostSums, unknown: string): string {
+function costWords({ cost_usd, unpriced, uncounted, unreported }: CostSums, unknown: string): string {
   if (cost_usd === null) return unknown;
-  return `${formatCost(cost_usd)}${unpriced.turns + uncounted > 0 ? "+" : ""}`;
+  return `${formatCost(cost_usd)}${unpriced.turns + uncounted + unreported > 0 ? "+" : ""}`;
+}
+
+function tokenWords(sums: CostSums, count: number): string {
+  return isUnknown(sums) ? "–" : formatCount(count);
 }
 
 function Overview({ report, days, from, group, onGroup }: OverviewProps): ReactNode {
@@ -105,10 +110,10 @@ function Overview({ report, days, from, group, onGroup }: OverviewProps): ReactN
         <Sum name="Turns" value={total.turns.toLocaleString("en-US")} />
         <Sum
           name="Tokens in"
-          value={formatCount(total.input)}
+          value={tokenWords(total, total.input)}
           detail={`${formatCount(total.cached)} cached`}
         />
-        <Sum name="Tokens out" value={formatCount(total.output)} />
+        <Sum name="Tokens out" value={tokenWords(total, total.output)} />
         {subagents > 0 && (
           <Sum name="Sub-agents" value={formatCount(subagents)} detail="tokens, included above" />
         )}
@@ -132,6 +137,11 @@ function Overview({ report, days, from, group, onGroup }: OverviewProps): ReactN
         <p className="dim">
           {plural(total.uncounted, "turn")} may have cost more than shown: ended before all usage was
           reported.
+        </p>
+      )}
+      {total.unreported > 0 && (
+        <p className="dim">
+          {plural(total.unreported, "turn")} whose agent reported no usage: what they used is unknown.
         </p>
       )}
     </>
@@ -186,8 +196,8 @@ function Table({
                 <RowName row={row} group={group} />
               </th>
               <td>{row.turns.toLocaleString("en-US")}</td>
-              <td>{formatCount(row.input)}</td>
-              <td className="cost-more">{formatCount(row.output)}</td>
+              <td>{tokenWords(row, row.input)}</td>
+              <td className="cost-more">{tokenWords(row, row.output)}</td>
               {hasSubagents && (
                 <td className="cost-more">
                   {formatCount(row.subagents.input + row.subagents.output).replace(/^0$/, "–")}

@@ -60,7 +60,7 @@ function lineOf({
   at,
 }: ToolAnswer<"rule.list">["rules"][number]) {
   const where = conversation === undefined ? (workspace ?? "") : `conversation ${conversation}`;
-  return `${id}  ${effect.padEnd(5)}  ${oneLine(words, RULE_WORDS_CHARS)}  in ${where}  by ${by} ${localTime(at)}`;
+  return `${id}  ${effect.padEnd(5)}  ${oneLine(words, RULE_WORDS_CHARS)}  in ${oneLine(where, where.length)}  by ${by} ${localTime(at)}`;
 }
 
 async function remove(client: BlockSource, id: string, isJson: boolean): Promise<number> {

@@ -14,8 +14,11 @@ async function server(env: VirtualEnv, store: MemoryStore) {
   const asked: string[] = [];
   const letGo: (() => void)[] = [];
   const messages: Message[] = [];
+  /** What the next checks of a model wait for. */
+  const checked: Promise<undefined>[] = [];
   const driver: Driver = {
     ...{ provider: "agent", abilities: STREAM, check: () => undefined },
+    refusesModel: async () => checked.shift(),
     async start({ request }) {
       asked.push(request.prompt);
       const ended = new Promise<Awaited<Run["ended"]>>((settle) =>
@@ -30,7 +33,7 @@ async function server(env: VirtualEnv, store: MemoryStore) {
     },
   };
   const turns = new Turns({ kernel, drivers: [driver] });
-  return { kernel, turns, asked, letGo, messages };
+  return { kernel, turns, asked, checked, letGo, messages };
 }
 
 test("[CM20] queued messages are sent in the order that the user set", async () => {
@@ -129,4 +132,35 @@ test.each<[string, object, Mode | undefined, boolean]>([
     .poll(async () => (await kernel.block(waiting.block)) as object)
     .toMatchObject({ status: isSent ? "done" : "error" });
   expect(asked).toEqual(isSent ? ["one", "two and more"] : ["one"]);
+});
+
+test("[D62] a message that is sent while a late answer is carried out waits behind it", async () => {
+  const { kernel, turns, asked, checked, letGo } = await server(new VirtualEnv(1), new MemoryStore("m"));
+  const conversation = await kernel.createConversation("root", "late");
+  if (isProblem(conversation)) throw new Error(conversation.message);
+  const call = await kernel.write(conversation, {
+    agent: "agent",
+    plan: (draft) => {
+      draft.conversation({ metadata: { switched: { turn: "cut", model: "m" } } });
+      const turn = { id: "cut", provider: "agent", agent: "agent", startedBy: "root", startedAt: draft.at };
+      draft.setTurn({ ...turn, status: "error", reason: "interrupted" });
+      const ask = { id: "a", kind: "permission", state: "expired", input: { command: "ls" } };
+      const metadata = { turn: "cut", toolUseId: "a", toolName: "Bash", ask };
+      return draft.create({ kind: "tool_call", role: "model", status: "error", text: "", metadata });
+    },
+  });
+  if (isProblem(call)) throw new Error(call.message);
+  // The agent is asked whether it has the model, which takes a while.
+  let known = () => {};
+  checked.push(new Promise((resolve) => (known = () => resolve(undefined))));
+  const answer = turns.answer("root", call.id, "a", { allow: true });
+  await expect.poll(() => checked.length).toBe(0);
+  const prompt = turns.start("root", { conversation, provider: "agent", prompt: "And then?" });
+  expect(await prompt).toMatchObject({ queued: true });
+  known();
+  expect(await answer).toEqual({ state: "allowed" });
+  await expect.poll(() => asked.length).toBe(1);
+  letGo[0]?.();
+  await expect.poll(() => asked.length).toBe(2);
+  expect(asked).toEqual([expect.stringContaining("The user allows"), "And then?"]);
 });

@@ -252,8 +252,6 @@ export class Turns {
     request: TurnRequest,
     also: (draft: Draft) => Problem | undefined,
   ): Promise<Problem | undefined> {
-    const refused = await this.check(request);
-    if (refused) return refused;
     if (this.#isBusy(request.conversation))
       return problem("busy", "another turn is running in this conversation");
     const id = `turn-${randomName(this.#kernel.env, 8)}`;
@@ -322,6 +320,8 @@ export class Turns {
     const { conversation } = request;
     const distrust = queued.waiting && (await this.#check.again(request));
     if (distrust) return this.#opener.unsent(queued, distrust);
+    const refused = queued.also && (await this.check(request));
+    if (refused) return refused;
     const unfollow = await this.#kernel.follow(conversation);
     if (isProblem(unfollow)) return queued.waiting ? this.#opener.unsent(queued, unfollow) : unfollow;
     const opened = await this.#opener.open(queued);

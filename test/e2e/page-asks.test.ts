@@ -509,10 +509,8 @@ test("[CM12] [V17] a request without a plan says so; who can only read is not to
   const ask = page.getByRole("region", { name: "Needs approval" });
   await ask.getByText("Leave plan mode without a plan?").waitFor();
   await ask.getByText("The agent gave no plan.").waitFor();
-  await page.getByText("Claude Code is waiting for you").waitFor();
   const token = harness.running.auth.create("asks-wall", "viewer");
   const viewer = await harness.open(new URL(page.url()).pathname, { token });
-  await viewer.page.getByText("Claude Code is waiting for an answer").waitFor();
   await viewer.page.locator(".state-needs", { hasText: "Waiting for an answer" }).first().waitFor();
   expect(await viewer.page.getByText(/needs you|waiting for you|your answer/i).count()).toBe(0);
   await viewer.context.close();

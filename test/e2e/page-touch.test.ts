@@ -43,6 +43,16 @@ test("[V3] [V136] the way back to the end stands at the edge, and is as large as
   await context.close();
 });
 
+test("a title of five words is whole, beside the state of its conversation", async () => {
+  const { page, context } = await showcase.open((states.get("permission-command") as State).path, PHONE);
+  const head = page.locator(".head");
+  const title = head.getByRole("button", { name: "Delete the migrations of 2019" });
+  await title.waitFor();
+  await head.locator(".state-needs").waitFor();
+  expect(await title.evaluate((button) => button.scrollWidth - button.clientWidth)).toBe(0);
+  await context.close();
+});
+
 test.each([
   ["conversation", "Send"],
   ["todo", "Stop"],

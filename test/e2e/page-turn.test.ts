@@ -120,7 +120,8 @@ describe("a turn", () => {
     await allow.first().waitFor();
     await page.locator(".entry .state-needs").waitFor();
     expect(await page.title()).toMatch(/^\(1\) .* · Blockyard$/);
-    await page.getByText("is waiting for you").waitFor();
+    // The request says it; the line of the turn does not repeat it.
+    await expect.poll(() => page.locator("footer.turn.running").textContent()).toBe("");
     await watchWaits(page, "Allow once");
     await page.reload();
     await expect.poll(() => allow.first().isEnabled()).toBe(true);

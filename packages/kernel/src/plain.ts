@@ -18,6 +18,7 @@ export {
 export { type Json, type JsonObject, jsonText, ownValue, sameJson } from "./model/json.ts";
 export { isEnded, KINDS, type Kind, STATUSES } from "./model/kind.ts";
 export { limits } from "./model/limits.ts";
+export { MODE_NAMES } from "./model/mode-names.ts";
 export { continues, countNewlines, splicesOf } from "./model/op.ts";
 export { everySession } from "./model/past-sessions.ts";
 export { type PictureSize, pictureSize } from "./model/picture-size.ts";

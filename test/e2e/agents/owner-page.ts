@@ -191,7 +191,6 @@ export class PageOwner implements Owner {
     const signs: Readonly<Record<string, Locator>> = {
       "a Stop button": this.#stopButton,
       "a turn": this.#page.getByText(/ is working…$/),
-      "a question": this.#page.getByText(/ is waiting for you$/),
       "a state": this.#page.locator(isAsked ? ".state-running" : ".state-running, .state-needs"),
       "a spinner": this.#page.locator("main .spinner"),
       "a task": this.#page.getByRole("list", { name: "Background tasks" }),

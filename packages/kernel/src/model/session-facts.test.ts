@@ -21,7 +21,7 @@ it("[P32] each provider's, with what the record says of the last", () => {
       provider: "claude",
       facts: [
         { label: "Model", value: "m" },
-        { label: "Permission mode", value: "plan" },
+        { label: "Permission mode", value: "Plan" },
         { label: "Folder", value: "/w" },
         { label: "Session", value: "s1" },
         { label: "MCP servers", value: "db (failed), x" },
@@ -31,4 +31,14 @@ it("[P32] each provider's, with what the record says of the last", () => {
     { provider: "codex", facts: [{ label: "Session", value: "t1" }] },
   ]);
   expect(sessionFacts({ sessions: {}, metadata: { session: 7 } })).toEqual([]);
+});
+
+it.each([
+  ["default", "Ask"],
+  ["acceptEdits", "Accept edits"],
+  ["bypassPermissions", "Full access"],
+  ["on-request", "on-request"],
+])("[P32] the mode %s is called %s, as in the menu", (permissionMode, value) => {
+  const facts = sessionFacts({ sessions: {}, metadata: { session: { claude: { permissionMode } } } });
+  expect(facts[0]?.facts).toEqual([{ label: "Permission mode", value }]);
 });

@@ -6,6 +6,7 @@
 import type { Conversation } from "./conversation.ts";
 import type { BlockEvent } from "./event.ts";
 import { defined, type Json, type JsonObject, sameJson } from "./json.ts";
+import { modeName } from "./mode-names.ts";
 
 interface SessionFact {
   readonly label: string;
@@ -59,7 +60,8 @@ const LABELS: readonly (readonly [string, string])[] = [
 
 function factsOf(session: JsonObject): readonly SessionFact[] {
   return LABELS.flatMap(([name, label]) => {
-    const value = wordsOf(session[name]);
+    const words = wordsOf(session[name]);
+    const value = name === "permissionMode" ? modeName(words) : words;
     return value === "" ? [] : [{ label, value }];
   });
 }

@@ -49,6 +49,15 @@ describe("a search hit", () => {
     check(found('{"a":"b","c":1}', '"b",'), "tool_call", ['{"a":', '"b",', '"c":1}']);
   });
 
+  it("[V150] shows of a diff's head the path of the file, and leaves its lines as they are", () => {
+    check(found("+++ /shop/cart.ts", "cart"), "file_change", ["/shop/", "cart", ".ts"]);
+    check(found("--- a/cart.ts", "cart"), "file_change", ["", "cart", ".ts"]);
+    check(found("+++ /shop/cart.ts", "+++"), "file_change", ["", "+++", " /shop/cart.ts"]);
+    check(found("--- the cart is empty", "cart"), "file_change", ["--- the ", "cart", " is empty"]);
+    check(found("+a cart", "cart"), "file_change", ["+a ", "cart", ""]);
+    check(found("+++ /shop/cart.ts", "cart"), "text", ["+++ /shop/", "cart", ".ts"]);
+  });
+
   it("[V150] leaves the quotes of a tool that takes plain text", () => {
     check(found('const a = ["voucher", b];', "voucher"), "tool_call", ['const a = ["', "voucher", '", b];']);
   });

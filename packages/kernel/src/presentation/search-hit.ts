@@ -31,13 +31,21 @@ export function hitText(found: FoundLine, kind: string, mostBefore: number, most
   const to = found.match_end - skipped;
   const read = kind === "tool_call" ? unescaped : (text: string) => text;
   const isJson = kind === "tool_call" && (skipped > 0 || JSON_LINE.test(line));
-  const around = isJson ? stringAround(line, from, to) : { from: 0, to: line.length };
+  const around = isJson ? stringAround(line, from, to) : { from: headOf(line, kind, from), to: line.length };
   const before = read(line.slice(around.from, from)).trimStart();
   return {
     before: before.length > mostBefore ? `…${before.slice(-mostBefore)}` : before,
     words: read(line.slice(from, to)).slice(0, mostAfter),
     after: read(line.slice(to, Math.min(around.to, to + mostAfter))),
   };
+}
+
+/** The sign before a file's path in the head of a diff is none of its words. */
+const FILE_HEAD = /^(?:\+\+\+|---) (?:[ab]\/)?(?=\/|\S+$)/;
+
+function headOf(line: string, kind: string, from: number): number {
+  const [head = ""] = kind === "file_change" ? (FILE_HEAD.exec(line) ?? []) : [];
+  return head.length <= from ? head.length : 0;
 }
 
 /** A line of JSON: the beginning of a value, or a field on a line of its own. Some tools take plain text. */

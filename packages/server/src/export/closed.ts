@@ -48,7 +48,10 @@ export function collapsedOf({ block, call, source, isFollowed, isLivingTodo, ...
     form,
     isClosed: form !== "whole" && !isAll,
     isLongAndOpen: form === "whole" && block.kind !== "file_change" && isLong(lines, chars),
-    title: `${form === "start" ? "Show all" : "Show"} ${amountOf(lines, chars)}`,
+    title:
+      form === "start"
+        ? `Show all ${amountOf(source.filter(isDiffLine).length, chars)}`
+        : `Show ${amountOf(lines, chars)}`,
     excerpt,
   };
 }
@@ -68,6 +71,11 @@ function excerptLines(form: Form, source: readonly string[], block: BlockSnapsho
   if (form === "tail") return [...excerpt.head, ...excerpt.tail];
   const left = leftWords(excerpt);
   return [...excerpt.head, ...(left === "" ? [] : [left]), ...excerpt.tail];
+}
+
+/** Not the place of a hunk, nor a note such as that no newline ends the file. */
+function isDiffLine(line: string): boolean {
+  return !/^(?:@@|\\)/.test(line);
 }
 
 /** How many lines a diff adds and deletes. */

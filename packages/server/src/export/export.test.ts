@@ -813,6 +813,6 @@ it("[P32] exports show the session facts", async () => {
   if (isProblem(made)) throw new Error(made.message);
   expect(await exported(id, "html")).toContain("<dt>MCP servers</dt><dd>d_b* (failed)</dd>");
   expect(await exported(id, "markdown")).toContain(
-    "- Permission mode: plan\n- MCP servers: d_b\\* (failed)\n- Tools: Bash\n",
+    "- Permission mode: Plan\n- MCP servers: d_b\\* (failed)\n- Tools: Bash\n",
   );
 });

@@ -10,8 +10,8 @@ import { DiffView } from "../diff/diff-view.tsx";
 import { type FileDiff, fileDiffs } from "../diff/file-diffs.ts";
 import { grammarOf } from "../highlight/language.ts";
 import { Icon } from "../ui/icons.tsx";
+import { CHANGE_WORDS } from "./change-words.ts";
 import { Exact, ExactWords } from "./exact-words.tsx";
-import { CHANGE_WORDS } from "./file-change.tsx";
 import { useFolder } from "./folder.ts";
 import { SUBJECT_LINE_CHARS } from "./limits.ts";
 

@@ -13,6 +13,8 @@ interface CollapseProps extends Extent {
   readonly block: Block;
   /** If a block has several collapsible parts. */
   readonly name?: string;
+  /** Its lines as the reader counts them, where other rows are among them. */
+  readonly counted?: number;
   readonly label?: ReactNode;
   /** What the closed part shows, if that is not its text: see Excerpt. */
   readonly source?: readonly string[];
@@ -30,6 +32,7 @@ export function Collapse(props: CollapseProps): ReactNode {
   const {
     block,
     name = block.id,
+    counted,
     label,
     source,
     after,
@@ -60,7 +63,7 @@ export function Collapse(props: CollapseProps): ReactNode {
           onClick={toggle}
         >
           <Icon name="chevron" className={isOpen ? "up" : "turned"} />
-          {isOpen ? "Show less" : `Show all ${amountOf(lines, chars)}`}
+          {isOpen ? "Show less" : `Show all ${amountOf(counted ?? lines, chars)}`}
         </button>
       </div>
     );

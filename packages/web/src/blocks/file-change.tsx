@@ -16,11 +16,12 @@ import {
 } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { countChanges, type DiffRow, diffRows } from "../diff/diff-rows.ts";
-import { DiffView } from "../diff/diff-view.tsx";
+import { DiffView, isLine } from "../diff/diff-view.tsx";
 import { grammarOf } from "../highlight/language.ts";
 import { useSides } from "../rows/view-tree.ts";
 import { useText, useView } from "../state/session.tsx";
 import { CopyButton } from "../ui/copy.tsx";
+import { CHANGE_WORDS } from "./change-words.ts";
 import { Collapse } from "./collapse.tsx";
 import { FilePath } from "./file-path.tsx";
 import { useFirstEntries } from "./first-entries.tsx";
@@ -28,8 +29,6 @@ import type { RendererProps } from "./renderer.ts";
 import { Counts, firstLine } from "./tool-line.tsx";
 
 type Change = Metadata<"file_change">["changes"][number];
-
-export const CHANGE_WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;
 
 export function FileChangeBlock({ block }: RendererProps): ReactNode {
   const metadata = metadataOf(block, "file_change");
@@ -100,7 +99,9 @@ function FileChange({ block, change, i, text: { diff, note }, isNamed }: FileCha
   return (
     <div className={`change change-${change.kind}`}>
       <div className={isNamed ? "result-head result-tools" : "result-head"}>
-        {change.kind !== "modify" && <span className="change-kind">{CHANGE_WORDS[change.kind]}</span>}
+        {change.kind !== "modify" && (
+          <span className={isNamed ? "change-kind sr-only" : "change-kind"}>{CHANGE_WORDS[change.kind]}</span>
+        )}
         {!isNamed && <FilePath path={change.path} line={firstLine(diff)} />}
         {isNamed && moved}
         {!isNamed && <Counts added={added} deleted={deleted} />}
@@ -117,6 +118,7 @@ function FileChange({ block, change, i, text: { diff, note }, isNamed }: FileCha
           block={block}
           name={`${block.id}:${i}`}
           lines={rows.length}
+          counted={rows.filter(isLine).length}
           chars={diff.length}
           changed={added + deleted}
           beginning={() => view(rows.slice(0, startLines(rows, isChange)), "start")}

@@ -33,6 +33,7 @@ import {
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { useClosed, useIsViewer, useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { CHANGE_WORDS } from "./change-words.ts";
 import { useEndLines } from "./excerpt.tsx";
 import { FilePath, PathTools } from "./file-path.tsx";
 import { useFolder } from "./folder.ts";
@@ -81,6 +82,11 @@ export function ToolLine(props: ToolLineProps): ReactNode {
           label={shortPath(change.path, line.subject)}
           isBare
         />
+      )}
+      {change && change.kind !== "modify" && (
+        <span className={`change-kind line-kind ${change.kind}`} aria-hidden="true">
+          {CHANGE_WORDS[change.kind]}
+        </span>
       )}
       {facts ||
         (!isBelow && <Came block={block} results={results} isCommand={line.isCommand} isShown={isShown} />)}

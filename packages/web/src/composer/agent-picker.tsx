@@ -6,6 +6,7 @@ import { agentIcon } from "../ui/agent-icon.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Message } from "../ui/message.tsx";
 import { type AgentFacts, refreshAgents } from "./agents.ts";
+import { asSentence } from "./as-sentence.ts";
 import type { Chosen } from "./choices.ts";
 import { Picker, PickerItem } from "./picker.tsx";
 
@@ -17,7 +18,7 @@ export function AgentNote({ chosen: { provider }, agents }: AgentPickerProps): R
     <p className="agent-note" role="status">
       <Icon name="warn" />
       <span>
-        {agentName(provider)} isn't ready: <Message text={problem} />
+        {agentName(provider)} isn't ready: <Message text={asSentence(problem)} />
       </span>
     </p>
   );
@@ -48,7 +49,9 @@ export function AgentPicker({ chosen, agents }: AgentPickerProps): ReactNode {
             key={agent.provider}
             icon={agentIcon(agent.provider)}
             name={agentName(agent.provider)}
-            description={agent.problem === undefined ? undefined : <Message text={agent.problem} />}
+            description={
+              agent.problem === undefined ? undefined : <Message text={asSentence(agent.problem)} />
+            }
             isChosen={agent.provider === provider}
             onChoose={() => {
               chosen.ask(agent.provider);

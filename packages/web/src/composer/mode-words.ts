@@ -2,6 +2,7 @@
  * What each mode lets an agent do, for its menu. An agent with its own sandbox, such as Codex, asks for what the
  * sandbox forbids, not for each command.
  */
+import { MODE_NAMES } from "@blockyard/kernel";
 import type { IconName } from "../ui/icons.tsx";
 import type { Mode } from "./agents.ts";
 
@@ -12,14 +13,14 @@ interface ModeWords {
 }
 
 const MODES: Readonly<Record<Mode, ModeWords>> = {
-  plan: { name: "Plan", description: "Reads and writes a plan. Changes nothing", icon: "todo" },
-  ask: { name: "Ask", description: "Asks before it edits files or runs commands", icon: "lock" },
+  plan: { name: MODE_NAMES.plan, description: "Reads and writes a plan. Changes nothing", icon: "todo" },
+  ask: { name: MODE_NAMES.ask, description: "Asks before it edits files or runs commands", icon: "lock" },
   edits: {
-    name: "Accept edits",
+    name: MODE_NAMES.edits,
     description: "Edits files without asking. Asks before commands",
     icon: "edit",
   },
-  full: { name: "Full access", description: "Does everything without asking", icon: "unlock" },
+  full: { name: MODE_NAMES.full, description: "Does everything without asking", icon: "unlock" },
 };
 
 const SANDBOXED: Partial<Record<Mode, string>> = {

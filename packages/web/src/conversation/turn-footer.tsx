@@ -12,29 +12,21 @@ import {
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { TurnActions } from "../actions/turn-actions.tsx";
-import { seekAsk } from "../rows/sought.ts";
-import { useIsViewer, useTurn, useView, useViewPart } from "../state/session.tsx";
-import { Icon } from "../ui/icons.tsx";
+import { useTurn, useView, useViewPart } from "../state/session.tsx";
 import { CLOCKED_SECONDS, TURN_CLOCK_MS } from "./limits.ts";
 
 export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
   const view = useView();
   const turn = useTurn(view, id);
-  const asking = useViewPart(view, ({ record }) => record?.asking?.[0]);
-  const isViewer = useIsViewer();
+  const isAsking = useViewPart(view, ({ record }) => record?.asking?.[0] !== undefined);
   if (!turn) return null;
   const agent = agentName(turn.provider);
   const name = agent === turn.provider ? (turn.model ?? agent) : agent;
   if (turn.status === "running")
     return (
       <footer className="turn running">
-        {asking === undefined ? (
-          <Working name={name} since={turn.startedAt} />
-        ) : (
-          <button type="button" className="quiet-button warn" onClick={() => seekAsk(asking)}>
-            <Icon name="hand" /> {name} is waiting for {isViewer ? "an answer" : "you"}
-          </button>
-        )}
+        {/* Its request says that it waits; the line keeps its room. */}
+        {!isAsking && <Working name={name} since={turn.startedAt} />}
       </footer>
     );
   const spent = turnSpentWords(turn);

@@ -55,7 +55,7 @@ export function DiffView({ rows, label, name = label, grammar, path }: DiffViewP
   );
 }
 
-function isLine({ type }: DiffRow): boolean {
+export function isLine({ type }: DiffRow): boolean {
   return type === "same" || type === "add" || type === "delete";
 }
 

@@ -271,6 +271,8 @@ export const HARD: readonly string[] = [
   "\n  \\[",
   "\\[",
   "$`",
+  "``\\",
+  "``a\\",
   "!",
   "**a*b_c__",
   "![a](b)",

@@ -44,7 +44,7 @@ export class MarkdownBudget {
 
   constructor(text: string, isGrowing = false) {
     this.#work = (isGrowing ? FREE_WORK_GROWING_CHARS : FREE_WORK_CHARS) + WORK_PER_CHARACTER * text.length;
-    this.#work -= OPEN_BRACKET_CHARS * openBrackets(text);
+    this.#work -= OPEN_BRACKET_CHARS * openBrackets(text) + openCodeChars(text);
   }
 
   spend(chars: number): void {
@@ -117,6 +117,34 @@ function openBrackets(text: string): number {
   for (let at = text.indexOf("["); at !== -1; at = text.indexOf("[", at + 1)) open++;
   for (let at = text.indexOf("]"); at !== -1 && open > 0; at = text.indexOf("]", at + 1)) open--;
   return open;
+}
+
+/** Characters that the lexer scans in vain for the ends of code: each run of backticks that nothing closes costs the rest of its paragraph. */
+function openCodeChars(text: string): number {
+  const paragraphs = text.includes("`") ? text.split(/\n[ \t]*\n/) : [];
+  return paragraphs.reduce((chars, paragraph) => chars + openCodeIn(paragraph), 0);
+}
+
+/** As the lexer reads it: an escape takes one character, and code ends at the next run that is exactly as long. */
+function openCodeIn(paragraph: string): number {
+  /** Where runs of a length begin, the last one first. */
+  const runs = new Map<number, number[]>();
+  for (const { 0: run, index } of [...paragraph.matchAll(/`+/g)].reverse()) {
+    const starts = runs.get(run.length);
+    if (starts) starts.push(index);
+    else runs.set(run.length, [index]);
+  }
+  let chars = 0;
+  const step = /\\[!-/:-@[-`{-~]|`+/g;
+  for (let at = step.exec(paragraph); at !== null; at = step.exec(paragraph)) {
+    if (at[0].startsWith("\\")) continue;
+    const closing = runs.get(at[0].length) ?? [];
+    while (closing.length > 0 && (closing.at(-1) as number) < step.lastIndex) closing.pop();
+    const end = closing.at(-1);
+    if (end === undefined) chars += paragraph.length - step.lastIndex;
+    else step.lastIndex = end + at[0].length;
+  }
+  return chars;
 }
 
 /** The maximum number of cells in the table that begins here; 0 if none does. Each row gets as many cells as the head. */

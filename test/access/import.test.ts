@@ -306,12 +306,13 @@ it.each(["pending", "running"])(
 );
 
 it("[AC64] an export does not choose what its agent may do here without asking, and its record is bounded", async () => {
-  const metadata = { mode: "full", choices: { a: 1 }, cwd: "/w" };
+  const switched = { turn: "t", sandbox: "danger-full-access" };
+  const metadata = { mode: "full", choices: { a: 1 }, switched, cwd: "/w" };
   const turn = { cost_usd: -1_000 };
   const made = (await anExport({ metadata }, turn, {})) as { conversation: string };
   const record = await kernel.conversation(made.conversation);
   expect(record).toMatchObject({ metadata: { cwd: "/w" }, costUsd: null });
-  for (const key of ["mode", "choices"]) expect(record).not.toHaveProperty(["metadata", key]);
+  for (const key of ["mode", "choices", "switched"]) expect(record).not.toHaveProperty(["metadata", key]);
   const long = "x".repeat(limits.metadataChars);
   const sessions = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`p${i}`, "s"]));
   for (const head of [{ metadata: { extra: long } }, { sessions }, { sessions: { claude: long } }])

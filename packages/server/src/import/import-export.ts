@@ -68,7 +68,7 @@ const headLine = z.object({
   included: z.array(z.string()),
   // The owner chooses here what the agent may do without asking, not the author of the export.
   metadata: conversationMetadataField
-    .transform(({ mode: _mode, choices: _choices, ...metadata }) => metadata)
+    .transform(({ mode: _mode, choices: _choices, switched: _switched, ...metadata }) => metadata)
     .refine((metadata) => JSON.stringify(metadata).length <= limits.metadataChars, "too long"),
 });
 

@@ -16,9 +16,9 @@ export const STREAM_SHAPE_LINES = 3;
 export const STREAM_HEAD_LINES = 40;
 /** How much of earlier runs a stream that continues them is compared with: lines of each, and the last so many runs. */
 export const REPEATED_LINES = 400;
-export const REPEATED_RUNS = 50;
+export const REPEATED_RUNS = 10;
 /** Conversations that hold the same session. */
-export const REPEATED_PLACES = 16;
+export const REPEATED_PLACES = 4;
 /** So many lines of a run that was cut short are said again only by the same run. */
 export const REPEATED_LEAST_LINES = 4;
 

@@ -579,7 +579,7 @@ describe("reading", () => {
       const alone = await run(there, ask);
       expect(alone.code).toBe(0);
       expect(alone.stdout).toMatch(
-        /^claude\n {2}Model +claude-opus-5-5\n {2}Permission mode +bypassPermissions\n/,
+        /^claude\n {2}Model +claude-opus-5-5\n {2}Permission mode +Full access\n/,
       );
       expect(alone.stdout).toMatch(/\n {2}MCP servers +lab \(connected\), broken \(failed\)\n/);
       expect(alone.stdout).toMatch(/\n {2}Tools +Task, Bash, .*mcp__lab__slow/);

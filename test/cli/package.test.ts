@@ -173,7 +173,7 @@ it(
     const stopped = ended(server);
     const { origin } = new URL(await printed(server, /Open\s+(http\S+)/));
     const made = await ended(blockyard(["token", "create", "--agent", "note-keeper"]));
-    const ingest = blockyard(["ingest", "--json"]);
+    const ingest = blockyard(["ingest", "--new", "--json"]);
     ingest.stdin?.end(readFileSync(join(fixtures, "claude/subagent.jsonl")));
     const [ingested] = jsonLines((await ended(ingest)).stdout);
     const conversation = String(ingested?.["conversation"]);

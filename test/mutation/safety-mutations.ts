@@ -501,7 +501,7 @@ export const SAFETY_MUTATIONS: readonly Mutation[] = [
   {
     name: "import: an export chooses the mode",
     file: "packages/server/src/import/import-export.ts",
-    find: "({ mode: _mode, choices: _choices, ...metadata }) => metadata",
+    find: "({ mode: _mode, choices: _choices, switched: _switched, ...metadata }) => metadata",
     replace: "(metadata) => metadata",
     tests: ["test/access/import.test.ts"],
     projects: unit,

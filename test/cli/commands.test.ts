@@ -578,9 +578,7 @@ describe("reading", () => {
       const ask = ["show", conversation, "--session"];
       const alone = await run(there, ask);
       expect(alone.code).toBe(0);
-      expect(alone.stdout).toMatch(
-        /^claude\n {2}Model +claude-opus-5-5\n {2}Permission mode +Full access\n/,
-      );
+      expect(alone.stdout).toMatch(/^claude\n {2}Model +claude-opus-5-5\n {2}Permission mode +Full access\n/);
       expect(alone.stdout).toMatch(/\n {2}MCP servers +lab \(connected\), broken \(failed\)\n/);
       expect(alone.stdout).toMatch(/\n {2}Tools +Task, Bash, .*mcp__lab__slow/);
       const [told] = jsonLines((await run(there, [...ask, "--json"])).stdout) as unknown as [

@@ -38,7 +38,7 @@ test("[P32] the session is behind the model's name: tools, servers with their st
       ),
     );
   expect(facts).toMatchObject({
-    ...{ Model: "claude-opus-5-5", "Permission mode": "bypassPermissions", Folder: "/workspace/demo" },
+    ...{ Model: "claude-opus-5-5", "Permission mode": "Full access", Folder: "/workspace/demo" },
     Session: "80ca459a-66a4-4ce0-bd2a-be13dba7003a",
   });
   expect(await session.getByRole("listitem").allTextContents()).toEqual(["labconnected", "brokenfailed"]);

@@ -84,7 +84,7 @@ export function ToolLine(props: ToolLineProps): ReactNode {
         />
       )}
       {change && change.kind !== "modify" && (
-        <span className={`change-kind line-kind ${change.kind}`} aria-hidden="true">
+        <span className={`line-kind ${change.kind}`} aria-hidden="true">
           {CHANGE_WORDS[change.kind]}
         </span>
       )}
